@@ -32,8 +32,8 @@ _LEASES_AND_REVISIONS = (
         name="lease-unchecked",
         breaks="a worker whose lease another took over still applies its result",
         file="store/queries/worker_queries.py",
-        old="                .where(*(() if lease is None else _held(lease)))\n",
-        new="",
+        old=".where(table.c.owner_id == owner.id, *(() if lease is None else _held(lease)))",
+        new=".where(table.c.owner_id == owner.id)",
         tests=("test_store_suite.py",),
     ),
     Fault(
@@ -47,10 +47,18 @@ _LEASES_AND_REVISIONS = (
     Fault(
         name="revision-unchecked",
         breaks="a change that was decided before another one overwrites it",
-        file="store/queries/worker_queries.py",
-        old=".where(table.c.owner_id == owner.id, table.c.revision == revision)",
-        new=".where(table.c.owner_id == owner.id)",
+        file="store/states.py",
+        old="if known.no != revision:",
+        new="if known.no < revision:",
         tests=("test_store_suite.py", "test_consolidation.py"),
+    ),
+    Fault(
+        name="birth-unchecked",
+        breaks="a change that was decided of an owner who was forgotten is written of the next of that name",
+        file="store/states.py",
+        old="if born is not None and known.held.born != micros(born):",
+        new="if born is not None and known.held.born < micros(born):",
+        tests=("test_store_suite.py", "test_forgotten_owner.py"),
     ),
     Fault(
         name="heartbeat-rare",
@@ -123,8 +131,8 @@ _OWNERS = (
         name="barred-by-all-owners",
         breaks="what one owner forgot is not learnt from another owner's same words",
         file="store/erasing.py",
-        old="for mark in c.scalars(marks.where(table.mark.in_(some)))",
-        new="for mark in c.scalars(select(table.mark).where(table.mark.in_(some)))",
+        old="table.c.owner_id == owner_id, table.c.mark.in_(some)",
+        new="table.c.mark.in_(some)",
         tests=("test_receipts.py", "test_forgetting.py"),
     ),
 )

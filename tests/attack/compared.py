@@ -11,6 +11,8 @@ from typing import Any
 import state_rows
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
+from embermem.core.user_overrides import plain
+from embermem.languages.words import sentences
 from embermem.store import schema
 from soundness import looking
 
@@ -26,6 +28,10 @@ _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
 _SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
 """Settings of the store that a forgetting may change."""
+_MODEL = "model:"
+"""Begins the names of analysts that are models."""
+_PROPOSED = ("facts", "traits", "profile")
+"""Columns of a note: what an analyst proposed from its page, as JSON."""
 _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
@@ -110,6 +116,8 @@ class Impact:
         going = "\n".join(row["text"] for row in before["utterance"] if row["id"] in self._utterances)
         staying = "\n".join(row["text"] for row in before["utterance"] if row["id"] not in self._utterances)
         self._cores = found_in(going) - found_in(staying)
+        self._sentences = {going[start:end].strip() for start, end in sentences(going)}
+        self._sentences = {one for one in self._sentences if one and one not in staying}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
         self._threads = {row["thread"] for row in before["page"] if row["page_id"] in self._pages}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
@@ -118,20 +126,23 @@ class Impact:
         ]
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
+        self._chains |= {row["chain_id"] for row in before["chain"] if self._tells(row)}
+        self._segments |= {row["segment_id"] for row in before["segment_text"] if self._tells(row)}
+        if any(row["analyst"].startswith(_MODEL) for row in before["change"]):
+            self._segments |= self._telling_of_chains(before)
         self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
-        self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
+        self._values = {plain(row["value"]) for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
         self._lines = _named(resting, "profile") | {*done.profile}
         self._people = _named(resting, "person")
         self._mirroring = self._lines_of_facts(before, {*done.facts})
-        ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
-        self._mentions = {json.dumps(one) for one in ids}
+        self._mentions = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
         self._numbers = {row["no"] for row in before["change"] if self._told(row["decisions"])}
         self._numbers |= {row["no"] for row in before["change_source"] if row["seq"] in self._seqs}
 
     def reaches(self, name: str, row: Row) -> bool:
-        """Whether a row may be changed, or go. One that tells a word of what goes must be."""
-        if self._cores and found_in("\n".join(one for one in row.values() if isinstance(one, str))) & self._cores:
+        """Whether a row may be changed, or go. One with a rare word or a sentence of what goes alone must be."""
+        if self._tells(row):
             return True
         match name:
             case "utterance" | "utterance_value" | "embedding":
@@ -145,7 +156,7 @@ class Impact:
             case "document":
                 return thread_of(row["document_id"]) in self._threads
             case "note":
-                return row["page_id"] in self._pages or self._told(json.dumps(row))
+                return row["page_id"] in self._pages or any(self._told(row[one]) for one in _PROPOSED)
             case "receipt":
                 return not self._seqs.isdisjoint(range(row["first_seq"], row["last_seq"] + 1))
             case "chain":
@@ -170,13 +181,27 @@ class Impact:
             case _:
                 return False
 
+    def _tells(self, row: Row) -> bool:
+        told = "\n".join(one for one in row.values() if isinstance(one, str))
+        return bool(found_in(told) & self._cores) or any(one in told for one in self._sentences)
+
     def _owns(self, item: str, item_id: str) -> bool:
         groups = {"chain": self._chains, "segment": self._segments, "fact": self._facts}
         groups |= {"trait": self._traits, "profile": self._lines, "person": self._people}
         return item_id in groups[item]
 
     def _told(self, text: str) -> bool:
-        return any(one in text for one in self._mentions) or any(one in text.casefold() for one in self._values)
+        """Whether JSON names an item that goes, or says the value of a fact that does."""
+        return any(one in self._mentions or plain(one) in self._values for one in _strings(json.loads(text)))
+
+    def _telling_of_chains(self, before: Rows) -> set[str]:
+        """Segments that tell of chains of what goes, also where all of its pages are in others: a model that wrote of
+        the chain may have used words of any page of it."""
+        return {
+            row["segment_id"]
+            for row in before["segment_text"]
+            if any(part["chain_id"] in self._chains for part in json.loads(row["parts"]))
+        }
 
     def _lines_of_facts(self, before: Rows, gone: set[str]) -> set[tuple[str, int]]:
         """Versions of profile lines that say what a fact said that went: both were learnt from the same words, or from
@@ -189,7 +214,7 @@ class Impact:
         same = {
             (f"{row['whose']}.{row['name']}", row["change_no"])
             for row in before["profile"]
-            if (row["value"] or "").casefold() in self._values
+            if plain(row["value"] or "") in self._values
         }
         learnt = [
             ((row["item_id"], row["change_no"]), row["start"])
@@ -213,3 +238,11 @@ class Impact:
 
 def _named(resting: set[tuple[str, str]], item: str) -> set[str]:
     return {item_id for kind, item_id in resting if kind == item}
+
+
+def _strings(told: Any) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, (list, dict)):
+        for one in told.values() if isinstance(told, dict) else told:
+            yield from _strings(one)

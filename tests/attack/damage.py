@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
-from attack import words
+from attack import checks, journal, words
 from attack.actors import BEGINS, Room
 from attack.outcome import Outcome
 from attack.plan import NAMES, Plan
@@ -25,6 +25,7 @@ def damaged(plan: Plan, room: Room) -> Outcome:
     Numbers that are stored (a time, a vector) can be other numbers without anyone's knowing: texts are compared.
     """
     outcome, place, random = Outcome(), Path(room.place), Random(f"damage {plan.seed}")
+    checks.judge_journals(plan, journal.entries(room.journals), outcome)  # what was found before
     with closing(sqlite3.connect(place)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     before = _texts(place)

@@ -74,11 +74,12 @@ def language_of_run(run: str, otherwise: Language) -> Language:
     return of_signs(run) or otherwise
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, language: Language | None = None) -> list[str]:
     """What BM25 and the Jaccard measure compare: stems without function words; characters and pairs of them in a
-    language that knows no spaces; repeats kept."""
+    language that knows no spaces; repeats kept. What is spelled in shared letters is taken for `language`, by default
+    that of the text."""
     folded = fold(text)
-    language = spelled(folded)
+    language = language or spelled(folded)
     found: list[str] = []
     if folded.isascii():
         for run in _RUN.findall(folded):

@@ -111,7 +111,7 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
 
     def begin() -> int:
         state = store.log.owner_state(owner.id)
-        revision = 0 if state is None else state.revision
+        revision, born = (0, None) if state is None else (state.revision, state.created_at)
         persona = store.reads.persona(owner.id)
         rulings = rulings_of(store.change_log.changes(owner.id, causes=RULING), store.forgetting.secret)
         archived, past = store.reads.facts(owner.id, ARCHIVED), store.reads.facts(owner.id, ENDED)
@@ -119,7 +119,10 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         kept = _kept_by_callers(persona, archived, past, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
         decisions = [BegunAnew(), *ruled, *lines, *kept]
-        return store.change_log.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
+        at = clock()
+        return store.change_log.apply(
+            owner, Cause.ANEW, "", decisions, now=at, revision=revision, lease=None, born=born
+        ).no
 
     return decided_anew(begin, partial(store.forgetting.alone_with, owner.id))
 

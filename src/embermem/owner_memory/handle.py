@@ -187,7 +187,7 @@ class Handle:
             if (before := self._done_before(once)) is not None:
                 return before
             state = self._store.log.owner_state(self.owner.id)
-            revision, seq = (0, 0) if state is None else (state.revision, state.seq)
+            revision, seq, born = (0, 0, None) if state is None else (state.revision, state.seq, state.created_at)
             decisions = decided(revision + 1, seq)
             decisions = [*decisions, *kept_settled(decisions, partial(settled, self._store.change_log, self.owner.id))]
             now = self._parts.clock()
@@ -195,7 +195,7 @@ class Handle:
                 if once is not None:
                     self._parts.admin.keep_receipt(self.owner, once.receipt(0), now)
                 return 0
-            made = self._store.change_log.apply(
+            return self._store.change_log.apply(
                 self.owner,
                 cause,
                 analyst,
@@ -203,9 +203,9 @@ class Handle:
                 now=now,
                 revision=revision,
                 lease=None,
+                born=born,
                 receipt=None if once is None else once.receipt(revision + 1),
-            )
-            return made.no
+            ).no
 
         return decided_anew(change, partial(self._store.forgetting.alone_with, self.owner.id))
 

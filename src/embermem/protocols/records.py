@@ -317,6 +317,7 @@ class OwnerState(Record):
 
     owner: Owner
     timezone: str | None
+    created_at: datetime
     seq: int
     pages: int
     revision: int
@@ -662,11 +663,14 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance; the
-    changes of a Trail as they were and as they are to be, its `begun`, and what it left `apart`, where `places` says
-    from which decision before each of those after came; the decisions of the change that says so; and the segments
-    whose vector is to be made again from the pages left."""
+    """What forgetting does to both logs, decided at a `revision` of an owner who began when she was `born` (None: that
+    is not asked): `pages` that go, each with the seq of its last utterance; the changes of a Trail as they were and as
+    they are to be, its `begun`, and what it left `apart`, where `places` says from which decision before each of those
+    after came; the decisions of the change that says so; and the segments whose vector is to be made again from the
+    pages left."""
 
+    revision: int
+    born: datetime | None = None
     pages: Mapping[PageId, int]
     before: tuple[Change, ...]
     after: tuple[Change, ...]

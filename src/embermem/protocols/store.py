@@ -138,14 +138,16 @@ class ChangeLog(Protocol):
         now: datetime,
         revision: int,
         lease: Lease | None,
+        born: datetime | None = None,
         vectors: VectorBatch | None = None,
         segment_vectors: SegmentVectors | None = None,
         receipt: Receipt | None = None,
     ) -> Change:
         """Write the next change and all that it derives, if the owner still stands at `revision`; with it the receipt
-        of the call that made it.
+        of the call that made it. What no lease guards names when the owner began of whom it was decided (`born`).
 
-        Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first.
+        Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first, or if the owner was
+        forgotten and is another now.
         """
 
     def changes(
@@ -426,14 +428,12 @@ class Forgetting(Protocol):
     def alone_with(self, owner_id: OwnerId) -> AbstractContextManager[None]:
         """Within it this thread reads and writes in one transaction, and nobody else writes of the owner."""
 
-    def forget(
-        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
-    ) -> Change:
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, receipt: Receipt | None = None) -> Change:
         """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
         change that says so, with the receipt of the call.
 
         One transaction; it remembers that a scrub is due. Counters, vectors and waits of what stays are kept. Raises
-        RevisionMoved if another change came first, or if a page that is to go has grown.
+        RevisionMoved as `apply` does, or if a page that is to go has grown.
         """
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:

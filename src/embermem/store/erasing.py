@@ -97,16 +97,14 @@ _KEYED = "*"
 class Erasing(States):
     """What goes for good."""
 
-    def forget(
-        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
-    ) -> Change:
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, receipt: Receipt | None = None) -> Change:
         change = Change(
-            no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
+            no=erasure.revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
         with self._write() as c:
             locked_owner(c, owner.id)
-            _refuse_moved(c, owner.id, erasure, revision)
-            known, pairs = self._known(c, owner.id, topics=True, locked=True), erasure.pairs
+            known, pairs = self._standing(c, owner.id, erasure.revision, erasure.born, topics=True), erasure.pairs
+            _refuse_grown(c, owner.id, erasure)
             left = known.held.redacted(pairs)
             assert left.topics is not None  # which were asked for
             topics = left.topics
@@ -248,8 +246,9 @@ class Erasing(States):
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
         said, facts = forgotten.utterances, forgotten.facts
-        ids = [*forgotten.pages, *said, *facts, *forgotten.segments, *forgotten.chains]
+        numbered = [*facts, *forgotten.segments, *forgotten.chains]
         with self._read() as c:
+            ids = [*forgotten.pages, *said, *(() if _came_back(c, owner_id, forgotten) else numbered)]
             rows = tuple(sorted(_standing(c, owner_id, ids)))
         scrubbed = not self.scrub_due()
         try:  # else the bytes wait for the scrub, and nothing more is to be found in them
@@ -282,19 +281,13 @@ class Erasing(States):
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
         """Where none ever were, no key is made."""
-        table = schema.barred.c
-        marks = select(table.mark).where(table.owner_id == owner_id)
         with self._read() as c:
-            if c.scalar(marks.limit(1)) is None:
+            if not _has_rows(c, schema.barred, owner_id):
                 return frozenset()
         key = self.secret()
         of = {text: mark_of_text(key, text) for text in texts}
         with self._read() as c:
-            known = {
-                mark
-                for some in reads.chunks(sorted({*of.values()}))
-                for mark in c.scalars(marks.where(table.mark.in_(some)))
-            }
+            known = barred_marks(c, owner_id, of.values())
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
@@ -378,7 +371,7 @@ def is_marked(c: Connection) -> bool:
 def barred_marks(c: Connection, owner_id: OwnerId, marks: Collection[str]) -> set[str]:
     """Those of some marks that bar a message of an owner, for pages that were forgotten."""
     table = schema.barred
-    if c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is None:
+    if not _has_rows(c, table, owner_id):
         return set()
     return {
         mark
@@ -441,10 +434,7 @@ def _marks_of_receipts(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator
         yield _mark_of_receipt(row.key, row.digest if is_keyed(row.digest) else _keyed(row.digest, key), key)
 
 
-def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: int) -> None:
-    now = c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id))
-    if now != revision:
-        raise RevisionMoved(f"the owner stands at change {now}, not at {revision}")
+def _refuse_grown(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
     page = schema.page
     for ids in reads.chunks(tuple(erasure.pages)):
         rows = c.execute(
@@ -548,6 +538,15 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Collection[int], key:
         secret = key()
         hidden = [{"key": row.key, "digest": _keyed(row.digest, secret)} for row in plain]
         update_rows(c, schema.receipt, owner_id, ("key",), hidden)
+
+
+def _came_back(c: Connection, owner_id: OwnerId, forgotten: Forgotten) -> bool:
+    """Whether an owner was forgotten whole by a receipt, or after it, and is another now, who has other items of the
+    same numbers."""
+    owner, change, at = schema.owner.c, schema.change.c, micros(forgotten.recorded_at)
+    told = select(change.recorded_at).where(change.owner_id == owner_id, change.no == (forgotten.change_no or 0))
+    row = c.execute(select(owner.created_at, told.scalar_subquery()).where(owner.owner_id == owner_id)).first()
+    return row is not None and row[0] > at and row[1] != at
 
 
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:

@@ -17,6 +17,7 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Change, Item, set_by
+from embermem.core.errors import RevisionMoved
 from embermem.core.state import (
     PERSONA_KINDS,
     TOPIC_KINDS,
@@ -183,6 +184,18 @@ class States(Transactions):
         if locked or row.revision >= no:  # else others see more than this transaction
             self._hold(owner_id, before, held)
         return Known(owner_id=owner_id, held=held, no=row.revision)
+
+    def _standing(
+        self, c: Connection, owner_id: OwnerId, revision: int, born: datetime | None, *, topics: bool = False
+    ) -> Known:
+        """The state of an owner whose row is held, at the revision that something was decided by; `born`: when the
+        owner began of whom it was. Raises RevisionMoved."""
+        known = self._known(c, owner_id, topics=topics, locked=True)
+        if known.no != revision:
+            raise RevisionMoved(f"the owner stands at change {known.no}, not at {revision}")
+        if born is not None and known.held.born != micros(born):
+            raise RevisionMoved("the owner was forgotten meanwhile, and is another now")
+        return known
 
     def _let_go(self, owner_id: OwnerId) -> None:
         """Hold nothing of an owner: the next who asks reads it."""

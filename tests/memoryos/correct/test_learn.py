@@ -17,6 +17,7 @@ from soundness import assert_sound
 
 LYON = {"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon"}
 NANTES = {"text": "lives in Nantes", "attribute": "lives_in", "value": "Nantes"}
+REPLY = {"role": "assistant", "content": "I see."}
 
 
 def say(alice: OwnerMemory, *lines: str) -> None:
@@ -189,6 +190,18 @@ def test_the_user_is_known_by_the_owner_s_name_too(alice: OwnerMemory) -> None:
     for subject in ("user", "User", "alice", "Alice", None):
         (fact,) = alice.learn([{**LYON, "subject": subject, "value": f"Lyon {subject}"}])
         assert fact.subject == "user"
+
+
+def test_a_learnt_fact_sets_no_line_of_the_profile_when_it_is_known_who_the_user_is(
+    alice: OwnerMemory, place: Place
+) -> None:
+    alice.learn([LYON])
+    alice.add_messages([{"role": "user", "name": "Bob", "content": "I like figs."}, REPLY])
+    alice.settle()
+    for said in ("I live in Nantes.", "I like tea."):
+        say(alice, said)
+        assert_sound(place())
+    assert [(line.name, line.value) for line in alice.profile()] == [("home", "Nantes")]
 
 
 def test_what_was_learnt_is_replayed_identically(opened: Opener, place: Place) -> None:

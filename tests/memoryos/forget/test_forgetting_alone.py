@@ -251,15 +251,23 @@ def test_a_kind_of_decision_that_forgetting_does_not_know_stops_it(clock: Clock)
         redacted(trail, going, b"")
 
 
-def test_a_word_that_is_a_term_in_one_language_alone_is_no_trace_where_it_is_said_in_what_stays() -> None:
+def test_words_that_two_languages_stem_otherwise_are_compared_in_that_of_the_text_that_may_tell_of_them() -> None:
     gone = (
         "I like figs. The boat is mine. Peux-tu m'aider avec le bateau ? We saw a kite on the lake. The dog came back."
+        " J'adore the kite."
     )
-    french = "J'habite à Lyon avec ma sœur Anna, et j'adore le café."
+    french = "J'habite à Lyon avec ma sœur Anna, et je bois le café."
     english = "Can you help me with the garden, the house, the shed and the fence?"
     traces = Traces([gone], lambda: (french, english))
     assert not traces.in_(f"alice says: {french} alice says: {english} alice says: I'm in the house!")
     assert traces.in_(f"alice says: {french} alice says: {english} alice says: I'm in the bateau!")
+    assert traces.in_("Elle adore cela avec lui.")
+    mixed = f"{french} I live in Lyon with my sister. For dinner we had soup and bread, then figs and tea."
+    traces = Traces(
+        [f"Can you help me with the shed? I work as a nurse. {french.replace('Lyon', 'Oslo')}"], lambda: [mixed]
+    )
+    assert not traces.in_(f"alice: {french}")
+    assert traces.in_(f"alice: {french.replace('Lyon', 'Oslo')}")
 
 
 def test_nothing_is_forgotten_by_a_log_that_cannot_be_read(opened: Opener, place: Place) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import on_a_server
-from embermem.core.errors import InputError, KeyReused
+from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.types import Forgotten
 from scripted import NOW, Clock, Opener, Place
 from soundness import assert_sound
 
@@ -92,6 +94,39 @@ def test_who_comes_back_begins_anew_with_the_same_words_and_keys_of_other_conten
     other = alice.add("I like figs.", key="turn-1")
     assert alice.add("I like figs.", key="turn-1") == other
     assert [one.id for one in alice.pages()] == [page, other]
+
+
+def test_what_is_decided_of_a_forgotten_owner_is_not_written_for_who_comes_back(
+    memory: Memory, opened: Opener, clock: Clock
+) -> None:
+    others = {user: memory.of(user) for user in ("alice", "bob", "clara")}
+
+    def lived(user: str, word: str) -> int:
+        clock.go(30)
+        others[user].add(f"I live in {word}.", f"Why {word}?")
+        others[user].settle()
+        return others[user].changes()[-1].no
+
+    stood, to_come = {user: lived(user, "Xanadu") for user in others}, list[str]()
+    receipts: list[Forgotten] = []
+
+    def clock_of_another() -> datetime:
+        """Before a correction reads, in between, or before it writes, everything is forgotten, and the user is back."""
+        if to_come and (user := to_come.pop()):
+            receipts.append(others[user].forget_owner())
+            assert lived(user, "Lyon") == stood[user]
+        return clock()
+
+    second = opened(clock=clock_of_another)
+    for calls, (user, other) in enumerate(others.items()):
+        mine = second.of(user)
+        (fact,) = mine.facts()
+        to_come += [user, *[""] * calls]
+        with suppress(NotFound):  # else it corrects the fact that has this id by now
+            mine.correct(fact.id, f"{user} lives in Rome", value="Rome")
+        assert next(one.value for one in (*other.past_facts(), *other.facts())) == "Lyon"
+        assert (to_come, [one.what for one in memory.check(deep=True) if one.level == "error"]) == ([], [])
+        assert other.verify(receipts[-1]).ok  # facts and segments of the same ids are others now
 
 
 def test_what_was_forgotten_before_stays_so_when_all_the_rest_is_forgotten(

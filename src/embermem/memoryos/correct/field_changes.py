@@ -53,8 +53,11 @@ def conform(store: Store, owner: Owner, old: Attributes, new: Attributes, clock:
         decisions = conforming(owner, held, put_away, rulings, old, new, no=state.revision + 1, at=clock())
         if not decisions:
             return 0
-        now, revision = clock(), state.revision
-        return store.change_log.apply(owner, Cause.CORRECTION, BY, decisions, now=now, revision=revision, lease=None).no
+        revision, born = state.revision, state.created_at
+        change = store.change_log.apply(
+            owner, Cause.CORRECTION, BY, decisions, now=clock(), revision=revision, lease=None, born=born
+        )
+        return change.no
 
     return decided_anew(change, partial(store.forgetting.alone_with, owner.id))
 

@@ -14,7 +14,7 @@ from embermem.core.user_overrides import mark_of, mark_of_key, says
 from embermem.languages.text_marks import mark_of_text
 from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.impact import Impact, receipt
-from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
+from embermem.protocols import ALL_FACTS, Forgetting, Receipt, Store
 
 
 def forget(
@@ -35,11 +35,9 @@ def forget(
         decided = impact.decided(store.forgetting.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
             return replace(decided.forgotten, dry_run=False, scrubbed=store.forgetting.wipe())
-        made = replace(decided.forgotten, change_no=decided.revision + 1)
+        made = replace(decided.forgotten, change_no=decided.erasure.revision + 1)
         receipt = receipt_of(made)
-        store.forgetting.forget(
-            impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt
-        )
+        store.forgetting.forget(impact.owner, decided.erasure, now=impact.now, receipt=receipt)
         return made
 
     forgotten = decided_anew(erase, partial(store.forgetting.alone_with, impact.owner.id))
@@ -56,7 +54,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
             store.forgetting.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
     pages, persona = store.reads.all_pages(owner.id), store.reads.persona(owner.id)
-    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.reads.facts(owner.id, state)]
+    facts = store.reads.facts(owner.id, ALL_FACTS)
     said = [u for page in pages for u in page.utterances]
     marks: list[str] = []
     if not dry_run:
@@ -107,9 +105,7 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     if receipt.key_mark and receipt.key_mark != mark_of_key(key):
         raise ForgottenKeyLost("the receipt was made with another key than the current one of the store")
     found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.log.utterances(owner_id)}})
-    for state in (HELD, ARCHIVED, ENDED):
-        found += sorted(marks & {mark_of(key, says(fact)) for fact in store.reads.facts(owner_id, state)})
-    return found
+    return found + sorted(marks & {mark_of(key, says(fact)) for fact in store.reads.facts(owner_id, ALL_FACTS)})
 
 
 def taught_by(forgetting: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:

@@ -13,6 +13,7 @@ from embermem.core.changes import (
     Decision,
     Erased,
     FactBarred,
+    Item,
     Sort,
     TextsBarred,
     ids,
@@ -36,11 +37,11 @@ from embermem.core.user_overrides import mark_of, plain, says
 from embermem.languages.quote_matcher import probes_of
 from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.memoryos.correct.field_changes import BY
-from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
+from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted, standing
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.people import speaker_of
-from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, SegmentWriter, Store, Trail
+from embermem.protocols import ALL_FACTS, Erasure, SegmentWriter, Store, Trail
 
 _AS_SAID = ("", "caller")
 """Analysts of changes whose words are the caller's, or taken from what was said as it was said."""
@@ -62,10 +63,9 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """What is erased, decided at a revision of the log, and the receipt as a dry run says it."""
+    """What is erased, and the receipt as a dry run says it."""
 
     erasure: Erasure
-    revision: int
     forgotten: Forgotten
 
 
@@ -123,6 +123,8 @@ class Impact:
         ]
         lost = {page.segment_id for page in pages if page.segment_id is not None}
         erasure = Erasure(
+            revision=state.revision,
+            born=state.created_at,
             pages={page.id: page.last_seq for page in named},
             before=trail.changes,
             after=left.changes,
@@ -138,7 +140,7 @@ class Impact:
         )
         marks = [mark_of_text(key, text) for text in alone]
         forgotten = self._forgotten(named, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
-        return Decided(erasure=erasure, revision=state.revision, forgotten=forgotten)
+        return Decided(erasure=erasure, forgotten=forgotten)
 
     # ------------------------------------------------------------------------------------------------- what is named
 
@@ -164,8 +166,7 @@ class Impact:
         """The fact that is named, and all that say the same, be it under the former name of its field."""
         if self.named.fact is None:
             return {}
-        owner_id = self.owner.id
-        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self.store.reads.facts(owner_id, state)]
+        known = self.store.reads.facts(self.owner.id, ALL_FACTS)
         fact = next((one for one in known if one.id == self.named.fact), None)
         if fact is None:
             raise self._none_such()
@@ -270,7 +271,9 @@ class Impact:
         rewritten: tuple[SegmentId | ChainId, ...],
         marks: Sequence[str],
     ) -> Forgotten:
-        was, now = left.before, left.after
+        traits, lines = (
+            sorted(standing(trail.changes, item) - standing(left.changes, item)) for item in (Item.TRAIT, Item.PROFILE)
+        )
         emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
         chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
         if chains:  # a page that stays may have been in one of them, before a model read it again
@@ -283,8 +286,8 @@ class Impact:
             facts=left.facts,
             segments=sorted(emptied),
             chains=sorted(chains),
-            traits=sorted(was.traits - now.traits),
-            profile=sorted(was.profile - now.profile),
+            traits=traits,
+            profile=lines,
             rewritten=rewritten,
             marks=marks,
         )

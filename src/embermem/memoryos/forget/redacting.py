@@ -6,7 +6,7 @@ Pure: changes in, changes out. Applying the log with the new ones gives the memo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Never, TypeVar, assert_never
 
 from embermem.core.changes import (
@@ -97,34 +97,13 @@ class Going:
     exact: bool
 
 
-@dataclass(kw_only=True, slots=True)
-class Standing:
-    """The traits and profile lines that stand after changes."""
-
-    traits: set[str] = field(default_factory=set)
-    profile: set[str] = field(default_factory=set)
-
-    def read(self, decision: Decision) -> None:
-        """One more decision."""
-        if isinstance(decision, BegunAnew):
-            self.traits.clear()
-            self.profile.clear()
-        which = set_by(decision) or ended_by(decision)
-        names = None if which is None else {Item.TRAIT: self.traits, Item.PROFILE: self.profile}.get(which[0])
-        if which is None or names is None:
-            return
-        stands = set_by(decision) is not None and not (isinstance(decision, ProfileSet) and decision.value is None)
-        (names.add if stands else names.discard)(".".join(which[1]))
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redacted:
     """Changes without what was forgotten, and from which decision of it each one in a change that lost something came
     (`places`). `facts` are all that went; `reopened` those that hold again, since what ended
     them went; `barred` what the facts said that were themselves to be forgotten; `chains` those whose summary lost
     something; `segments` the last text of each, as it is left (None: nothing), and `altered` those that lost something
-    of it; `keywords` and `placed` what was noted last of the pages that go, and where they were; `before` and `after`
-    what stood and stands."""
+    of it; `keywords` and `placed` what was noted last of the pages that go, and where they were."""
 
     changes: tuple[Change, ...]
     places: Mapping[int, Sequence[int]]
@@ -136,8 +115,6 @@ class Redacted:
     altered: frozenset[SegmentId]
     keywords: Mapping[PageId, tuple[str, ...]]
     placed: Mapping[PageId, SegmentId]
-    before: Standing
-    after: Standing
 
 
 def redacted(trail: Trail, going: Going, key: bytes) -> Redacted:
@@ -172,7 +149,6 @@ class _Redaction:
         """By a fact that is gone: those that it ended, and that hold until another ends them."""
 
     def run(self) -> Redacted:
-        before, after = Standing(), Standing()
         made: list[Change] = []
         places: dict[int, Sequence[int]] = {}
         for change in self._log:
@@ -184,10 +160,6 @@ class _Redaction:
                 self._last(d, left)
                 kept += left
                 from_ += [place] * len(left)
-            for d in change.decisions:
-                before.read(d)
-            for d in kept:
-                after.read(d)
             same = tuple(kept) == change.decisions
             made.append(change if same else replace(change, decisions=tuple(kept)))
             places |= {} if same else {change.no: from_}
@@ -203,8 +175,6 @@ class _Redaction:
             altered=frozenset(self._cut_segments),
             keywords=self._keywords,
             placed=self._placed,
-            before=before,
-            after=after,
         )
 
     def _read(self, change: Change) -> None:
@@ -458,12 +428,8 @@ class _Redaction:
         return not self._going.exact and self._going.traces.in_(word)
 
     def _note(self, d: Noted) -> Noted:
-        told = (
-            *(one.sources for one in d.facts),
-            *(one.sources for one in d.traits),
-            *(one.sources for one in d.profile),
-        )
-        if not self._said and not any(self._touched(sources) for sources in told):
+        told: tuple[FactProposal | TraitProposal | ProfileProposal, ...] = (*d.facts, *d.traits, *d.profile)
+        if not self._said and not any(self._touched(one.sources) for one in told):
             return d
         dropped = [fact for fact in d.facts if says(fact) in self._said]
         facts = [fact for fact in d.facts if says(fact) not in self._said]
@@ -578,6 +544,19 @@ def changed_facts(before: Iterable[Change], after: Iterable[Change]) -> Collecti
             kinds = (FactAdded, FactStrengthened, FactRetired, FactRestored)
             old, new = ([d for d in one.decisions if isinstance(d, kinds)] for one in (was, now))
             found |= {d.fact_id for d in (*old, *new) if d not in old or d not in new}
+    return found
+
+
+def standing(log: Iterable[Change], item: Item) -> set[str]:
+    """The names of the traits or profile lines that stand after changes."""
+    found: set[str] = set()
+    for d in (d for change in log for d in change.decisions):
+        which = set_by(d) or ended_by(d)
+        if isinstance(d, BegunAnew):
+            found.clear()
+        elif which is not None and which[0] is item:
+            stands = set_by(d) is not None and not (isinstance(d, ProfileSet) and d.value is None)
+            (found.add if stands else found.discard)(".".join(which[1]))
     return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from embermem.core.patterns import regex
 from embermem.core.text import fold
+from embermem.languages.language import Language
 from embermem.languages.quote_matcher import Probes, flat, probes_of
+from embermem.languages.registry import spelled
 from embermem.languages.words import sentences, terms
 
-_WORD = regex(r"\w+")
 _STEM = 3
 """Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
 little."""
@@ -17,20 +17,20 @@ little."""
 
 class Traces:
     """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
-    that holds one was taken from what goes, whatever it says of its sources. `left` is asked for what stays only where
-    a text has words of what goes that none of the texts `near` has, which stay too."""
+    that holds one was taken from what goes, whatever it says of its sources. All are compared as words of the language
+    of the derived text: a text of two languages has other stems. `left` is asked for what stays only where a text has
+    words of what goes that none of the texts `near` has, which stay too."""
 
     def __init__(
         self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple, *, near: Iterable[str] = ()
     ) -> None:
-        self._gone: set[object] = set()
-        for text in gone:
-            self._gone |= _marks(text)
+        self._gone = tuple(gone)
         self._left = left
-        self._near: Iterable[str] = near
-        self._said_near: set[object] | None = None
+        self._near = tuple(near)
         self._folded: list[tuple[str, str]] | None = None
-        self._own: dict[object, bool] = {}
+        self._marks: dict[tuple[Language, bool], set[object]] = {}
+        """By language: the marks of the texts that go, or (True) of those near."""
+        self._own: dict[tuple[Language, object], bool] = {}
         self._known: dict[str, bool] = {}
 
     def in_(self, text: str) -> bool:
@@ -38,16 +38,21 @@ class Traces:
         if not self._gone:
             return False
         if text not in self._known:
-            shared = self._gone & _marks(text)
-            self._narrow([one for one in shared if one not in self._own])
-            self._known[text] = any(self._own[one] for one in shared)
+            language = spelled(fold(text))
+            shared = self._marks_of(language) & _marks(text, language)
+            self._narrow([one for one in shared if (language, one) not in self._own], language)
+            self._known[text] = any(self._own[language, one] for one in shared)
         return self._known[text]
 
-    def _narrow(self, marks: Sequence[object]) -> None:
+    def _marks_of(self, language: Language, *, near: bool = False) -> set[object]:
+        if (language, near) not in self._marks:
+            texts = self._near if near else self._gone
+            self._marks[language, near] = {mark for text in texts for mark in _marks(text, language)}
+        return self._marks[language, near]
+
+    def _narrow(self, marks: Sequence[object], language: Language) -> None:
         """Which of the marks no text has that stays."""
-        if marks and self._said_near is None:
-            self._said_near = {mark for text in self._near for mark in _marks(text)}
-        open_ = set(marks) - (self._said_near or set())
+        open_ = set(marks) - self._marks_of(language, near=True) if marks else set()
         if open_ and self._folded is None:
             self._folded = [(fold(text), text) for text in self._left()]
         for mark in marks:
@@ -57,9 +62,8 @@ class Traces:
                 if mark not in open_:
                     break
                 if all(start in folded for start in starts):
-                    open_ -= _marks(text)
-                    open_.difference_update(_WORD.findall(folded))  # of a language in which it is no term
-        self._own.update((mark, mark in open_) for mark in marks)
+                    open_ -= _marks(text, language)
+        self._own.update(((language, mark), mark in open_) for mark in marks)
 
 
 class Pieces:
@@ -88,6 +92,6 @@ class Pieces:
         return any(one and one.rstrip(".。…") in self._left for one in (said, rest if colon else ""))
 
 
-def _marks(text: str) -> set[object]:
-    found = terms(text)
+def _marks(text: str, language: Language) -> set[object]:
+    found = terms(text, language)
     return {*found, *zip(found, found[1:], found[2:], strict=False)}

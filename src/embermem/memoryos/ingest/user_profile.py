@@ -39,7 +39,8 @@ def _lines(persona: Persona, are: Sequence[Fact], attributes: Attributes) -> tup
         line for line in persona.profile if line.set_by == CALLER or not any(mirrors(fact, line) for fact in others)
     )
     names = {line.name for line in kept}
-    fresh = (replace(line, whose=About.USER) for line in profile_from(are, attributes) if line.name not in names)
+    said = profile_from([fact for fact in are if fact.sources], attributes)  # what callers brought sets no line
+    fresh = (replace(line, whose=About.USER) for line in said if line.name not in names)
     return (*kept, *fresh)
 
 

@@ -26,7 +26,7 @@ from embermem.core.changes import (
     kind_of,
 )
 from embermem.core.config import QUIET_MESSAGES
-from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
+from embermem.core.errors import EmbedderMismatch, StaleLease
 from embermem.core.state import sorted_sources
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.core.vector_codes import stored_rows
@@ -128,6 +128,7 @@ class Work(States):
         now: datetime,
         revision: int,
         lease: Lease | None,
+        born: datetime | None = None,
         vectors: VectorBatch | None = None,
         segment_vectors: SegmentVectors | None = None,
         receipt: Receipt | None = None,
@@ -144,9 +145,7 @@ class Work(States):
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
                 values["due_at"] = due_from(at)
-            known = self._known(c, owner.id, locked=True)
-            if known.no != revision:
-                raise _refusal(c, owner.id, revision, lease)
+            known = self._standing(c, owner.id, revision, born)
             checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
             if checkpoint:
                 known = self._known(c, owner.id, topics=True, locked=True)
@@ -155,12 +154,11 @@ class Work(States):
                 values |= counted_after(known.held.state, after.state, change)
             moved = c.execute(
                 update(table)
-                .where(table.c.owner_id == owner.id, table.c.revision == revision)
-                .where(*(() if lease is None else _held(lease)))
+                .where(table.c.owner_id == owner.id, *(() if lease is None else _held(lease)))
                 .values(**values)
             )
-            if moved.rowcount == 0:
-                raise _refusal(c, owner.id, revision, lease)
+            if lease is not None and moved.rowcount == 0:
+                raise _stale(lease)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
             wrote = False
@@ -378,13 +376,6 @@ def _held(lease: Lease) -> tuple[Any, ...]:
 
 def _stale(lease: Lease) -> StaleLease:
     return StaleLease(f"the lease {lease.token} of {lease.by} no longer holds; another worker took over")
-
-
-def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | None) -> StaleLease | RevisionMoved:
-    now = c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id))
-    if lease is not None and now == revision:
-        return _stale(lease)
-    return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
 
 
 def _noted_pages(
