@@ -136,8 +136,9 @@ class Topics:
     def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         unknown = rows[np.isnan(self._weights[rows])]
         if len(unknown):
-            having, which = np.unique(self._held[unknown].sum(axis=1), return_inverse=True)
-            self._weights[unknown] = np.array([self._weight(int(one)) for one in having])[which]
+            having = self._held[unknown].sum(axis=1).tolist()
+            weights = {one: self._weight(int(one)) for one in {*having}}
+            self._weights[unknown] = [weights[one] for one in having]
         return self._weights[rows]
 
     def _weight(self, having: int) -> float:

@@ -135,7 +135,7 @@ class Work(States):
         receipt: Receipt | None = None,
     ) -> Change:
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
-        table, at = schema.owner, micros(now)
+        at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
             values: dict[str, Any] = {"revision": change.no}
@@ -145,7 +145,7 @@ class Work(States):
             if Moves.ALL in moves:
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
-                values["due_at"] = due_from(at)
+                values["due_at"] = at
             known = self._known(c, owner.id, locked=True)
             if known.no != revision:
                 raise _refusal(c, owner.id, revision, lease)
@@ -155,13 +155,10 @@ class Work(States):
             after = known.held.after(change, reset="reset_no" in values)
             if "persona_no" in values:
                 values |= counted_after(known.held.state, after.state, change)
-            moved = c.execute(
-                update(table)
-                .where(table.c.owner_id == owner.id, table.c.revision == revision)
-                .where(*(() if lease is None else _held(lease)))
-                .values(**values)
-            )
-            if moved.rowcount == 0:
+            held = {} if lease is None else {"k_token": lease.token, "k_by": lease.by}
+            moved = _moved(frozenset(values), leased=lease is not None)
+            named = {f"b_{name}": value for name, value in values.items()}
+            if c.execute(moved, {"k_owner": owner.id, "k_revision": revision, **held, **named}).rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
@@ -208,7 +205,6 @@ class Work(States):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        query = _in_order(owner_id)
         with self._read() as c:
             embedder = setting(c, "embedder")
             match selection:
@@ -216,13 +212,12 @@ class Work(States):
                     rows = _unread(c, owner_id, selection)
                     return _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                 case Pending():
-                    pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
-                    rows = c.execute(pending.limit(selection.limit)).all()
+                    rows = c.execute(_PENDING, {"of": owner_id, "short": selection.short, "limit": selection.limit})
                     first = list(takewhile(lambda row: _may_be_placed(row, selection.now), rows))
                     return _noted_pages(c, owner_id, first, selection.short, embedder, proposals=True)
                 case InSegment():
                     page = schema.page.c
-                    own = query.where(page.segment_id == selection.segment_id)
+                    own = _in_order(owner_id).where(page.segment_id == selection.segment_id)
                     if selection.unanalysed:
                         own = own.where(page.analysed_seq < page.last_seq)
                     if selection.newest is not None:
@@ -230,7 +225,8 @@ class Work(States):
                     rows = sorted(c.execute(own).all(), key=lambda row: int(row.no))
                     return _noted_pages(c, owner_id, rows, 0, embedder, proposals=selection.unanalysed)
                 case ReadBy():
-                    rows = c.execute(query.where(*_last_read_by(selection)).limit(selection.limit)).all()
+                    again = _in_order(owner_id).where(*_last_read_by(selection))
+                    rows = c.execute(again.limit(selection.limit)).all()
                     found = _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                     return tuple(
                         replace(noted, attempts=row.redo_tries or 0, retry_at=None)
@@ -276,15 +272,12 @@ class Work(States):
             )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        page = schema.page
         found: dict[ThreadId, ChainTail] = {}
         with self._read() as c:
             embedder = setting(c, "embedder")
             rows = {}
             for thread, no in before.items():
-                tail = reads.select_pages(owner_id).where(page.c.thread == thread, page.c.no < no)
-                row = c.execute(tail.where(page.c.chain_id.is_not(None)).order_by(page.c.no.desc()).limit(1)).first()
-                if row is not None:
+                if (row := c.execute(_TAIL, {"of": owner_id, "thread": thread, "before": no}).first()) is not None:
                     rows[thread] = row
             if not rows:
                 return found
@@ -362,6 +355,24 @@ def _held(lease: Lease) -> tuple[Any, ...]:
         table.c.owner_id == lease.owner_id,
         table.c.lease_token == lease.token,
         table.c.lease_by == lease.by,
+    )
+
+
+@cache
+def _moved(names: frozenset[str], *, leased: bool) -> Any:
+    """An owner's row after a change, with the columns that the change sets; made once, because each change sets them.
+    It is due no later than before, and has so many `facts` more."""
+    owner = schema.owner.c
+    values: dict[str, Any] = {name: bindparam(f"b_{name}", type_=owner.revision.type) for name in names}
+    if "due_at" in names:
+        values["due_at"] = due_from(values["due_at"])
+    if "facts_more" in names:
+        values["facts"] = func.coalesce(owner.facts, 0) + values.pop("facts_more")
+    held = (owner.lease_token == bindparam("k_token"), owner.lease_by == bindparam("k_by")) if leased else ()
+    return (
+        update(schema.owner)
+        .where(owner.owner_id == bindparam("k_owner"), owner.revision == bindparam("k_revision"), *held)
+        .values(values)
     )
 
 
@@ -462,6 +473,22 @@ def _may_be_placed(row: Any, now: datetime) -> bool:
 def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
+
+
+_PENDING = (
+    _in_order(bindparam("of"))
+    .add_columns(_is_read().label("read"))
+    .where(_is_pending(bindparam("short", type_=Integer)))
+    .limit(bindparam("limit", type_=Integer))
+)
+_page = schema.page.c
+_TAIL = (
+    reads.select_pages(bindparam("of"))
+    .where(_page.thread == bindparam("thread"), _page.no < bindparam("before"), _page.chain_id.is_not(None))
+    .order_by(_page.no.desc())
+    .limit(1)
+)
+"""Statements that each step of a claim asks, made once."""
 
 
 def _last_read_by(selection: ReadBy) -> list[Any]:
