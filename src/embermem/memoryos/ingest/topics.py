@@ -42,6 +42,7 @@ class Topics:
         """What each keyword weighs; NaN until it is asked for."""
         self._length: float | None = None
         self._sums: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
+        self._bare = np.zeros(0, dtype=np.bool_)
         self._mean: Vector | None = None
 
     def follow(self, segments: Mapping[SegmentId, SegmentState]) -> None:
@@ -72,6 +73,7 @@ class Topics:
             self._sums = None
         elif self._sums is not None:
             self._sums[self._place[segment_id]] = _sum(state, self._sums.shape[1])
+            self._bare[self._place[segment_id]] = state.vector_sum is None
         place = self._place[segment_id]
         self._states[segment_id] = state
         self._sizes[place] = state.pages
@@ -86,17 +88,18 @@ class Topics:
         segment that they are `inside` the other pages are compared. Too few keywords in common count as none."""
         rows, having = self._rows(words), np.array([*words.values()], dtype=np.float64)
         weights = self._weights_of(rows)
-        told = np.flatnonzero(weights)
+        told = weights > 0.0
+        having = having[told]
         others, sizes = self._held[rows[told]], self._sizes
         if inside is not None:
             own = others[:, self._place[inside]]
-            own[own > 0.0] -= having[told][own > 0.0]
+            own -= having * (own > 0.0)
             sizes = sizes.copy()
             sizes[self._place[inside]] -= pages
-        shared = (others * having[told, None] * weights[told, None]).sum(axis=0)
+        shared = (having * weights[told]) @ others
         # One word, however rare, makes no topic; the more pages are compared, the more are in both by chance.
         least = np.minimum(1 + np.minimum(sizes, pages), TOPIC_WORDS_MOST)
-        shared[np.count_nonzero(others > 0.0, axis=0) < least] = 0.0
+        shared[(others > 0.0).sum(axis=0) < least] = 0.0
         near = self._nearness(vector_sum, pages, inside)
         pairs = np.maximum(1.0, sizes * float(pages))
         found = topic_linkage(shared, near, pairs, self._mean_length, self._settings.topic_vectors)
@@ -161,6 +164,7 @@ class Topics:
             return np.zeros(len(self._states))
         if self._sums is None or self._sums.shape[1] != len(vector_sum):
             self._sums = np.stack([_sum(state, len(vector_sum)) for state in self._states.values()])
+            self._bare = np.array([state.vector_sum is None for state in self._states.values()])
             self._mean = None
         if self._mean is None:
             self._mean = self._sums.sum(axis=0) / max(1, self._pages)
@@ -170,8 +174,7 @@ class Topics:
             products[self._place[inside]] -= vector_sum @ towards
             sizes[self._place[inside]] -= pages
         near = products / np.maximum(1, sizes) - float(self._mean @ towards)
-        bare = [place for place, state in enumerate(self._states.values()) if state.vector_sum is None]
-        near[bare] = 0.0
+        near[self._bare] = 0.0
         return np.asarray(near, dtype=np.float64)
 
 
