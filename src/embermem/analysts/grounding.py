@@ -16,7 +16,7 @@ from embermem.core.text import fold
 from embermem.core.types import Utterance
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.people import no_name
-from embermem.languages.words import asks, runs, sentences, terms, unspaced
+from embermem.languages.words import asks, placed_runs, sentences, terms, unspaced
 
 SHARE = 0.6
 """The share of a sentence's words that must have been said: of LoCoMo's summaries three in four sentences reach it in
@@ -99,7 +99,7 @@ class Ground:
 
     def _names(self, text: str) -> bool:
         known = self.words | self.whom
-        for run, start, _ in runs(text):
+        for run, start in placed_runs(text):
             if not run[0].isupper() or unspaced(run) or not _INSIDE.search(text, max(0, start - 2), start):
                 continue
             if not {*terms(run)} <= known:

@@ -19,7 +19,7 @@ from embermem.languages.words import asks, sentences, unspaced
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
 _REDUNDANT = 0.7
-_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
+_FIRST_PERSON = languages.any_of(lambda one: one.talk.my_words)
 _NAMES_OR_NUMBERS = regex(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
 _SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _CODE = regex(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")

@@ -58,8 +58,9 @@ _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
 
 
-_Said = tuple[Utterance, int, int, str]
-"""A sentence of a page: who says it, its [start, end) in the message, and its text as it is told."""
+_Said = tuple[Utterance, int, int, str, bool]
+"""A sentence of a page: who says it, its [start, end) in the message, its text as it is told, and whether that looks
+like code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class TopicText:
     def told(self, page: Page, facts: Sequence[FactProposal], chain_id: ChainId | None) -> tuple[SummaryPart, ...]:
         """Facts that rest on the page, and statements with their speaker. A page with any words gives at least one,
         any other an empty one, which says where it stands."""
-        said = [(u, start, end, text) for u in page.utterances for start, end, text in _spans(u, self._settings)]
+        said = [one for u in page.utterances for one in _sentences(u, self._settings)]
         told = _told([*_facts(page, facts), *_statements(page, said, self._settings)], self._settings)
         if not told:
             whole = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
@@ -159,10 +160,10 @@ def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings)
     asked = _is_asked(page)
     parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
     shown = [one for one in said if one[0] in parts]
-    counted = [term_set(text) for *_, text in shown]
+    counted = [term_set(text) for *_, text, _ in shown]
     centre = Counter(term for one in counted for term in one)
-    for (utterance, start, end, text), own in zip(shown, counted, strict=True):
-        if not own or _CODE.search(text):
+    for (utterance, start, end, text, is_code), own in zip(shown, counted, strict=True):
+        if not own or is_code:
             continue
         source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
         worth = _worth(text, own, centre) + _request(text, own) * (asked and not utterance.role.agent_side)
@@ -171,12 +172,12 @@ def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings)
         yield _Sentence(told_by, (source,), own, worth, (utterance.seq, start))
 
 
-def _spans(utterance: Utterance, settings: ExtractiveSettings) -> Iterable[tuple[int, int, str]]:
-    """The sentences of a message that have any words, with [start, end) and as they are told."""
+def _sentences(utterance: Utterance, settings: ExtractiveSettings) -> Iterable[_Said]:
+    """The sentences of a message that have any words."""
     text = utterance.text[: settings.max_chars]
     for start, end in sentences(text)[:_READ]:
         if plain := _plain(text[start:end]):
-            yield start, end, plain
+            yield utterance, start, end, plain, _CODE.search(plain) is not None
 
 
 def _plain(text: str) -> str:
@@ -233,8 +234,8 @@ def _spoken_of(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) 
     """The phrases of a page that could stand in a heading."""
     texts, users = list[str](), set[int]()
     asked = _is_asked(page)
-    for utterance, _, _, text in said:
-        if not _CODE.search(text) and len(texts) < _COMPETING:
+    for utterance, _, _, text, is_code in said:
+        if not is_code and len(texts) < _COMPETING:
             users |= {len(texts)} if asked and not utterance.role.agent_side else set()
             texts.append(text)
     people = {word for u in page.utterances for word in in_order(u.speaker)}
