@@ -48,6 +48,8 @@ from embermem.protocols import (
     Embedder,
     FactSelection,
     Lease,
+    NotedPage,
+    Pending,
     SegmentState,
     SegmentVectors,
     SegmentWriter,
@@ -70,6 +72,8 @@ _GIVES_WAY = 30
 """How often a claim that is to do all asks again what gave way to a chat, before its pages wait."""
 _GIVES_WAY_S = 5.0
 """The longest pause before that."""
+_BATCHES = 8
+"""Of so many batches the pages are read at once."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -133,6 +137,8 @@ class _Held:
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
     to_redo: set[SegmentId] | None = None
+    pending: tuple[NotedPage, ...] = ()
+    """The next pages to be placed, with what was noted of them."""
 
 
 class Claim:
@@ -236,6 +242,14 @@ class Claim:
         if self.held.to_redo is None:
             self.held.to_redo = set(self.parts.backlog(self.owner, self.parts.clock()).to_redo)
         return self.held.to_redo
+
+    def next_pending(self, now: datetime) -> tuple[NotedPage, ...]:
+        """The next batch of pages to be placed; those of several are read at once."""
+        size = self.settings.batch_pages
+        if len(self.held.pending) < size:
+            some = Pending(short=self.settings.short_term_pages, now=now, limit=_BATCHES * size)
+            self.held.pending = self.store.pages_to_read(self.owner.id, some)
+        return self.held.pending[:size]
 
     @property
     def waiting(self) -> bool:

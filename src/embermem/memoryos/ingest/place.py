@@ -15,7 +15,7 @@ from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
 from embermem.memoryos.ingest.regroup import choose, look_back
-from embermem.protocols import NotedPage, Pending, SegmentState
+from embermem.protocols import NotedPage, SegmentState
 
 
 def place(claim: Claim) -> bool:
@@ -23,8 +23,7 @@ def place(claim: Claim) -> bool:
     settings, parts, now = claim.settings, claim.parts, claim.parts.clock()
     if claim.stale_segments:
         return False  # a reindex is on its way: nothing could be compared with them
-    pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
-    batch = claim.store.pages_to_read(claim.owner.id, pending)
+    batch = claim.next_pending(now)
     if not batch:
         return False
     if not claim.whole or claim.ahead is not None:
@@ -35,6 +34,7 @@ def place(claim: Claim) -> bool:
         batch = tuple(noted for noted in batch if noted.view.page.no <= claim.due_to)
     read = read_by_analyst(claim, batch, now)
     if read is None:
+        claim.held.pending = ()
         return False
     notes, decisions, analyst = read.notes, read.decisions, read.analyst
     chain_of = _chains_of(notes, decisions)
@@ -60,6 +60,7 @@ def place(claim: Claim) -> bool:
         claim.segments[one] = touched[one] = replace(touched[one], vector_sum=vector)
     claim.apply(Cause.CONSOLIDATION, analyst, decisions, segment_vectors=vectors)
     claim.placed += len(notes)
+    claim.held.pending = claim.held.pending[len(notes) :]
     if settings.placed_by == "chain":
         look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:

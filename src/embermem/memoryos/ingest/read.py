@@ -55,6 +55,7 @@ def annotate(claim: Claim) -> bool:
     decisions += claim.knowledge.meet(view.page for view in views)
     decisions += learnt_when_read(claim, [_added(noted) for noted in _as_read(batch, annotations)])
     claim.apply(Cause.ANNOTATION, analyst.name, decisions)
+    claim.held.pending = ()
     return True
 
 
