@@ -7,6 +7,8 @@ as its pages come: its keywords, and the sum of its vectors.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -32,7 +34,7 @@ class Topics:
         self._states: dict[SegmentId, SegmentState] = {}
         self._place: dict[SegmentId, int] = {}
         """The column of each segment in what is counted, and its row among the sums."""
-        self._row: dict[str, int] = {}
+        self._row = defaultdict[str, int](itertools.count().__next__)
         """The row of each keyword in what is counted."""
         self._held = np.zeros((0, 0))
         """How many pages of each segment have each keyword."""
@@ -130,18 +132,21 @@ class Topics:
         self._sums = None
 
     def _rows(self, words: Iterable[str]) -> NDArray[np.int64]:
-        rows = np.array([self._row.setdefault(word, len(self._row)) for word in words], dtype=np.int64)
+        rows = [self._row[word] for word in words]
         if (more := len(self._row) - len(self._held)) > 0:
+            more = max(more, len(self._held))  # rows without a keyword yet
             self._held = np.pad(self._held, ((0, more), (0, 0)))
             self._weights = np.append(self._weights, np.full(more, np.nan))
-        return rows
+        return np.array(rows, dtype=np.int64)
 
     def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         unknown = rows[np.isnan(self._weights[rows])]
         if len(unknown):
-            having = self._held[unknown].sum(axis=1).tolist()
-            weights = {one: self._weight(int(one)) for one in {*having}}
-            self._weights[unknown] = [weights[one] for one in having]
+            having = self._held[unknown].sum(axis=1).astype(np.int64)
+            weights = np.zeros(having.max() + 1)
+            counts = np.flatnonzero(np.bincount(having))
+            weights[counts] = [self._weight(one) for one in counts.tolist()]
+            self._weights[unknown] = weights[having]
         return self._weights[rows]
 
     def _weight(self, having: int) -> float:
