@@ -142,6 +142,15 @@ def update_rows(
         c.execute(_updating(table, keys, names), some)
 
 
+def update_row(
+    c: Connection, table: Table, owner_id: OwnerId, keys: Mapping[str, object], values: Mapping[str, object]
+) -> bool:
+    """Set columns of one of an owner's rows where it has these `keys`; whether it has."""
+    named = {"k_owner": owner_id, **{f"k_{one}": value for one, value in keys.items()}}
+    named |= {f"b_{one}": value for one, value in values.items()}
+    return c.execute(_updating(table, tuple(keys), tuple(values)), named).rowcount > 0
+
+
 @cache
 def _updating(table: Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Update:
     return (

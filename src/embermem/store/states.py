@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Change, Item, set_by
@@ -238,8 +238,8 @@ def counted(state: PersonaState) -> dict[str, int | None]:
     return {"facts": facts or None, "fact_expires_at": micros(min(expiring)) if expiring else None}
 
 
-def counted_after(before: PersonaState, after: PersonaState, change: Change) -> dict[str, int | None]:
-    """The same after a change, or how many `facts_more` there are; only the facts that it names are counted."""
+def counted_after(before: PersonaState, after: PersonaState, change: Change) -> dict[str, Any]:
+    """The same after a change; only the facts that it names are counted."""
     if any(isinstance(one, BegunAnew) for one in change.decisions):
         return counted(after)
     more, expiring = 0, False
@@ -252,7 +252,7 @@ def counted_after(before: PersonaState, after: PersonaState, change: Change) -> 
         expiring = expiring or _expiry(was) != _expiry(now)
     if expiring:
         return counted(after)
-    return {"facts_more": more} if more else {}
+    return {"facts": func.coalesce(_owner.facts, 0) + more} if more else {}
 
 
 def _expiry(one: tuple[FactHistory, FactState] | None) -> datetime | None:

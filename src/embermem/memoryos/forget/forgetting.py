@@ -110,13 +110,6 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     return found
 
 
-def taught_by(store: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
-    """When the utterances were said from which something may be learnt: all, but for words that were forgotten."""
-    said = [u for page in pages for u in page.utterances]
-    gone = store.barred(owner_id, {u.text for u in said})
-    return {u.seq: u.said_at for u in said if u.text not in gone}
-
-
 def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -> list[PageId]:
     """The pages that hold every word of a query that says something, in whatever form of the word, in what was said or
     in the names of those who said it. `unnamed` are speakers whose names are not looked at, since all pages have them.

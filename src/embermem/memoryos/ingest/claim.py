@@ -353,9 +353,9 @@ class Claim:
         lessons = tuple(one for one in lessons if one[0].facts or one[0].traits or one[0].profile)
         if not lessons:
             return []
-        from embermem.memoryos.forget.forgetting import taught_by  # a process that only recalls loads none of it
-
-        said = taught_by(self.store, self.owner.id, [page for _, pages in lessons for page in pages])
+        every = [u for _, pages in lessons for page in pages for u in page.utterances]
+        gone = self.store.barred(self.owner.id, {u.text for u in every})  # forgotten: nothing is learnt from it again
+        said = {u.seq: u.said_at for u in every if u.text not in gone}
         resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
         decisions: list[Decision] = []
         for change, pages in lessons:

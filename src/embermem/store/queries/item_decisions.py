@@ -20,10 +20,9 @@ __all__ = ["item_decisions"]
 _Item = TypeVar("_Item", Noted, ChainSummarised)
 _Id = TypeVar("_Id", bound=str)
 _change = schema.change.c
-_OF_OWNER = select(_change.no, _change.decisions).where(_change.owner_id == bindparam("of"))
-_OF_ONE = _OF_OWNER.where(_change.no == bindparam("some"))
-"""SQLAlchemy need not write it anew each time, as it does `_OF_SOME`."""
-_OF_SOME = _OF_OWNER.where(_change.no.in_(bindparam("some", expanding=True)))
+_MADE = select(_change.no, _change.decisions).where(
+    _change.owner_id == bindparam("of"), _change.no.in_(bindparam("some", expanding=True))
+)
 
 
 def item_decisions(c: Connection, owner_id: OwnerId, kind: type[_Item], numbers: Mapping[_Id, int]) -> dict[_Id, _Item]:
@@ -34,8 +33,7 @@ def item_decisions(c: Connection, owner_id: OwnerId, kind: type[_Item], numbers:
     for item_id, no in numbers.items():
         of[no][item_id] = item_id
     for some in reads.chunks(sorted(of)):
-        query, asked = (_OF_ONE, some[0]) if len(some) == 1 else (_OF_SOME, some)
-        for row in c.execute(query, {"of": owner_id, "some": asked}):
+        for row in c.execute(_MADE, {"of": owner_id, "some": some}):
             for d in decisions_on(row.decisions, (kind,), of[row.no]):
                 found[of[row.no][d.page_id if isinstance(d, Noted) else d.chain_id]] = d
     return found

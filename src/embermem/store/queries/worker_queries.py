@@ -50,7 +50,16 @@ from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.item_decisions import item_decisions
-from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
+from embermem.store.statements import (
+    due_from,
+    ensure_owner,
+    locked_owner,
+    set_owner,
+    setting,
+    unclaimed,
+    update_row,
+    write_receipt,
+)
 from embermem.store.states import States, counted_after
 from embermem.store.transactions import over_owners
 
@@ -138,14 +147,14 @@ class Work(States):
         at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
-            values: dict[str, Any] = {"revision": change.no}
+            values, expressions = {"revision": change.no}, dict[str, Any]()
             moves = {kind_of(decision).moves for decision in decisions}
             if not moves <= {Moves.NOTHING}:
                 values["persona_no"] = change.no
             if Moves.ALL in moves:
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
-                values["due_at"] = at
+                expressions["due_at"] = due_from(at)
             known = self._known(c, owner.id, locked=True)
             if known.no != revision:
                 raise _refusal(c, owner.id, revision, lease)
@@ -154,12 +163,12 @@ class Work(States):
                 known = self._known(c, owner.id, topics=True, locked=True)
             after = known.held.after(change, reset="reset_no" in values)
             if "persona_no" in values:
-                values |= counted_after(known.held.state, after.state, change)
-            held = {} if lease is None else {"k_token": lease.token, "k_by": lease.by}
-            moved = _moved(frozenset(values), leased=lease is not None)
-            named = {f"b_{name}": value for name, value in values.items()}
-            if c.execute(moved, {"k_owner": owner.id, "k_revision": revision, **held, **named}).rowcount == 0:
+                expressions |= counted_after(known.held.state, after.state, change)
+            held = {} if lease is None else {"lease_token": lease.token, "lease_by": lease.by}
+            if not update_row(c, schema.owner, owner.id, {"revision": revision, **held}, values):
                 raise _refusal(c, owner.id, revision, lease)
+            if expressions:
+                set_owner(c, owner.id, **expressions)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
             wrote = False
@@ -358,24 +367,6 @@ def _held(lease: Lease) -> tuple[Any, ...]:
     )
 
 
-@cache
-def _moved(names: frozenset[str], *, leased: bool) -> Any:
-    """An owner's row after a change, with the columns that the change sets; made once, because each change sets them.
-    It is due no later than before, and has so many `facts` more."""
-    owner = schema.owner.c
-    values: dict[str, Any] = {name: bindparam(f"b_{name}", type_=owner.revision.type) for name in names}
-    if "due_at" in names:
-        values["due_at"] = due_from(values["due_at"])
-    if "facts_more" in names:
-        values["facts"] = func.coalesce(owner.facts, 0) + values.pop("facts_more")
-    held = (owner.lease_token == bindparam("k_token"), owner.lease_by == bindparam("k_by")) if leased else ()
-    return (
-        update(schema.owner)
-        .where(owner.owner_id == bindparam("k_owner"), owner.revision == bindparam("k_revision"), *held)
-        .values(values)
-    )
-
-
 def _stale(lease: Lease) -> StaleLease:
     return StaleLease(f"the lease {lease.token} of {lease.by} no longer holds; another worker took over")
 
@@ -475,19 +466,11 @@ def _is_pending(short: Any) -> Any:
     return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
 
 
-_PENDING = (
-    _in_order(bindparam("of"))
-    .add_columns(_is_read().label("read"))
-    .where(_is_pending(bindparam("short", type_=Integer)))
-    .limit(bindparam("limit", type_=Integer))
-)
+_SHORT, _LIMIT = (bindparam(name, type_=Integer) for name in ("short", "limit"))
+_PENDING = _in_order(bindparam("of")).add_columns(_is_read().label("read")).where(_is_pending(_SHORT)).limit(_LIMIT)
 _page = schema.page.c
-_TAIL = (
-    reads.select_pages(bindparam("of"))
-    .where(_page.thread == bindparam("thread"), _page.no < bindparam("before"), _page.chain_id.is_not(None))
-    .order_by(_page.no.desc())
-    .limit(1)
-)
+_BEFORE = (_page.thread == bindparam("thread"), _page.no < bindparam("before"), _page.chain_id.is_not(None))
+_TAIL = reads.select_pages(bindparam("of")).where(*_BEFORE).order_by(_page.no.desc()).limit(1)
 """Statements that each step of a claim asks, made once."""
 
 
