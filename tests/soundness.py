@@ -16,7 +16,7 @@ from embermem.bootstrap import on_a_server
 from embermem.core.vector_codes import vector_of
 from embermem.store import schema
 from embermem.store.engines.owner_alias import KEYS
-from embermem.store.engines.packed_text import PLAIN, packed_columns, plain_text
+from embermem.store.engines.packed_text import PLAIN, PackedText, plain_text
 from embermem.store.engines.short_names import _SHORT
 from state_rows import log_of, state_rows, topic_rows
 
@@ -82,7 +82,9 @@ def _shown(file: sqlite3.Connection, found: Iterable[sqlite3.Row]) -> Rows:
     return made
 
 
-_PACKED = frozenset(name for table in schema.metadata.sorted_tables for name in packed_columns(table))
+_PACKED = frozenset(
+    column.name for table in schema.metadata.sorted_tables for column in table.c if isinstance(column.type, PackedText)
+)
 
 
 def rows(place: str | Path, query: str, *values: object) -> Rows:

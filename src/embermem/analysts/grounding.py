@@ -12,6 +12,7 @@ from datetime import datetime
 
 from embermem import languages
 from embermem.analysts.guards import no_summary, orders
+from embermem.analysts.summary import FIRST_PERSON
 from embermem.core.text import fold
 from embermem.core.types import Utterance
 from embermem.languages.dates.engine import DateSpan, date_spans
@@ -21,7 +22,6 @@ from embermem.languages.words import asks, placed_runs, sentences, terms, unspac
 SHARE = 0.6
 """The share of a sentence's words that must have been said: of LoCoMo's summaries three in four sentences reach it in
 their own session, one in ten in the session beside it."""
-_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
 _READ = 20_000
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _INSIDE = re.compile(r"[\w,;'’]\s?$")
@@ -90,7 +90,7 @@ class Ground:
         if self.whom.isdisjoint(terms(text)):
             return ""
         said = [text[start:end] for start, end in sentences(text)]
-        return " ".join(one for one in said if not _FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
+        return " ".join(one for one in said if not FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
 
     def says(self, words: str) -> bool:
         """Whether all words of a phrase were said, in whatever order."""

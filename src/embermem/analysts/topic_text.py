@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from embermem import languages
 from embermem.analysts.memoized import memoized, term_set
+from embermem.analysts.summary import SMALL_TALK, overlap
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
@@ -51,7 +52,6 @@ _UNCLOSED = regex(r"""[^\W_]["'”’)）%]*$""")
 _DATED = regex(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.any_of(lambda one: one.talk.me)
 _YOURS = languages.any_of(lambda one: one.talk.you)
-_SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
 _BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
@@ -131,7 +131,7 @@ def _told(found: Sequence[_Sentence], settings: ExtractiveSettings) -> Sequence[
     for one in sorted(found, key=lambda s: (-s.worth, s.order)):
         if chosen and (one.worth < settings.telling or len(one.text) > room or len(chosen) == settings.page_sentences):
             continue
-        if any(_overlap(one.terms, other.terms) > _REPEATED for other in chosen):
+        if any(overlap(one.terms, other.terms) > _REPEATED for other in chosen):
             continue
         chosen.append(one)
         room -= len(one.text)
@@ -193,7 +193,7 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
     worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
-    worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
+    worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(SMALL_TALK.match(text)) + 0.3 * (size < 4)
     worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
@@ -294,11 +294,7 @@ def _read(text: str) -> tuple[frozenset[str], float]:
 
 
 def _same(one: _Rated, other: _Rated) -> bool:
-    return one.text == other.text or _overlap(one.terms, other.terms) > _REPEATED
-
-
-def _overlap(a: Collection[str], b: Collection[str]) -> float:
-    return len(set(a) & set(b)) / max(1, min(len(a), len(b)))
+    return one.text == other.text or overlap(one.terms, other.terms) > _REPEATED
 
 
 def _one_line(text: str) -> str:

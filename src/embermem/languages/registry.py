@@ -6,8 +6,7 @@ Each folder next to this module that is named by a language code and defines `LA
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -135,7 +134,10 @@ def _spelled(folded: str) -> Language:
     words = (_SPELLED_IN_ASCII if folded.isascii() else _SPELLED).findall(folded)
     found: dict[Language, float] = dict.fromkeys(several, 0)
     for word in words:
-        for language in telling.get(word, ()) if "'" not in word else _knowing(word):
+        known: Collection[Language] = telling.get(word, ())
+        if "'" in word:  # "j'habite": it begins with a word that lost its vowel
+            known = {*known, *telling.get(word[: word.index("'") + 1], ())}
+        for language in known:
             found[language] += 1
     if not folded.isascii():
         for language in several:
@@ -148,20 +150,14 @@ def _spelled(folded: str) -> Language:
     return several[0] if folded.isascii() and max(map(len, words)) <= 2 else best
 
 
-def _knowing(word: str) -> Iterable[Language]:
-    """The languages that know a folded word, or what is left of it where it lost its vowel ("j'habite")."""
-    telling = _telling()
-    return {*telling.get(word, ()), *telling.get(word[: word.index("'") + 1], ())}
-
-
 @cache
 def _telling() -> dict[str, list[Language]]:
     """The languages of which a word tells that a text is theirs, by the word."""
-    found = defaultdict[str, list[Language]](list)
+    found: dict[str, list[Language]] = {}
     for language in _sharing():
         for word in language.telling_words or language.stop_words:
-            found[word].append(language)
-    return dict(found)
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def readable(text: str, code: str) -> float:
@@ -203,8 +199,8 @@ def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE)
 
 def finder(part: Callable[[Language], str]) -> Callable[[str], re.Match[str] | None]:
     """What searches a text for the first place where the pattern of `either` matches: of the match, no more than its
-    start is to be relied on. It takes a third of the time, because the alternatives without capital letters are searched
-    in lower case."""
+    start is to be relied on. It takes a third of the time: alternatives without capital letters are searched in lower
+    case."""
     every = either(part)
 
     @cache

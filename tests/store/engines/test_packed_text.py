@@ -18,7 +18,7 @@ from embermem import Memory
 from embermem.core.errors import StoreCorrupt
 from embermem.store import schema
 from embermem.store.engines import packed_text
-from embermem.store.engines.packed_text import PackedText, packed_columns, plain_text, unpacked_within
+from embermem.store.engines.packed_text import PackedText, plain_text, unpacked_within
 from embermem.store.engines.sqlite_file import AnyFile
 from scripted import SMALL
 
@@ -94,4 +94,4 @@ def test_a_file_holds_decisions_packed_and_every_reader_sees_their_text(tmp_path
         assert "blob" in kinds
         told = c.execute("SELECT decisions FROM change WHERE typeof(decisions) = 'blob'").fetchall()
         assert not any(b"SegmentWritten" in value for (value,) in told)
-    assert packed_columns(schema.change) == ("decisions",)
+    assert isinstance(schema.change.c.decisions.type, PackedText)

@@ -7,7 +7,6 @@ as its pages come: its keywords, and the sum of its vectors.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -34,7 +33,8 @@ class Topics:
         self._states: dict[SegmentId, SegmentState] = {}
         self._place: dict[SegmentId, int] = {}
         """The column of each segment in what is counted, and its row among the sums."""
-        self._row = defaultdict[str, int](itertools.count().__next__)
+        self._row = defaultdict[str, int]()
+        self._row.default_factory = self._row.__len__
         """The row of each keyword in what is counted."""
         self._held = np.zeros((0, 0))
         """How many pages of each segment have each keyword."""

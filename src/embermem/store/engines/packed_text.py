@@ -12,14 +12,14 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Dialect, Table, Text, TypeDecorator
+from sqlalchemy import Dialect, Text, TypeDecorator
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from embermem.core.errors import StoreCorrupt
 
-__all__ = ["PLAIN", "PackedText", "Plain", "packed_columns", "plain_text", "unpacked_within"]
+__all__ = ["PLAIN", "PackedText", "Plain", "plain_text", "unpacked_within"]
 
 PLAIN = "ember_plain"
 """The SQL function by which SQLite reads a packed value; each connection of an engine has it (`plain_text`)."""
@@ -115,11 +115,6 @@ def _as_it_is(element: Plain, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(Plain, "sqlite")
 def _unpacked(element: Plain, compiler: SQLCompiler, **options: Any) -> str:
     return f"{PLAIN}({compiler.process(element.clauses, **options)})"
-
-
-def packed_columns(table: Table) -> tuple[str, ...]:
-    """The names of a table's columns that may hold packed texts."""
-    return tuple(column.name for column in table.c if isinstance(column.type, PackedText))
 
 
 def unpacked_within(piece: bytes) -> Iterator[bytes]:

@@ -57,7 +57,7 @@ from embermem.store.statements import (
     set_owner,
     setting,
     unclaimed,
-    update_row,
+    update_rows,
     write_receipt,
 )
 from embermem.store.states import States, counted_after
@@ -165,7 +165,7 @@ class Work(States):
             if "persona_no" in values:
                 expressions |= counted_after(known.held.state, after.state, change)
             held = {} if lease is None else {"lease_token": lease.token, "lease_by": lease.by}
-            if not update_row(c, schema.owner, owner.id, {"revision": revision, **held}, values):
+            if not update_rows(c, schema.owner, owner.id, tuple(held), [values | held]):
                 raise _refusal(c, owner.id, revision, lease)
             if expressions:
                 set_owner(c, owner.id, **expressions)
