@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages
+from embermem.analysts.continuity import BACK
 from embermem.analysts.memoized import memoized, term_set
-from embermem.analysts.summary import SMALL_TALK, overlap
+from embermem.analysts.summary import NAMES_OR_NUMBERS, SMALL_TALK, overlap
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
@@ -53,14 +54,12 @@ _DATED = regex(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.any_of(lambda one: one.talk.me)
 _YOURS = languages.any_of(lambda one: one.talk.you)
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
-_BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
 
 
 _Said = tuple[Utterance, int, int, str, bool]
-"""A sentence of a page: who says it, its [start, end) in the message, its text as it is told, and whether that looks
-like code."""
+"""A sentence of a page: who says it, its [start, end) there, its text as it is told, and whether that is like code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +191,9 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     lowered = text.lower()
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
-    worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
+    worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(NAMES_OR_NUMBERS.search(text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
 

@@ -33,7 +33,6 @@ __all__ = [
     "StoredVectors",
     "codes_of",
     "halves_of",
-    "lengths_of",
     "rounded",
     "stored",
     "stored_bytes",
@@ -277,9 +276,3 @@ def halves_of(data: bytes) -> bytes:
 def stored_bytes(data: bytes) -> bytes:
     """The `stored` bytes of a vector that came in them, or in half precision. Raises ValueError."""
     return data if len(data) % 2 else stored(vector_of(data))
-
-
-def lengths_of(dim: int) -> frozenset[int]:
-    """In how many bytes a vector of so many numbers may be stored."""
-    codes = {dim, *(first + (dim - first) * _BITS // 8 for first in range(_BLOCK, dim, _BLOCK))}
-    return frozenset({dim * _HALF.itemsize, *(one + one % 2 + _TAIL for one in codes)})

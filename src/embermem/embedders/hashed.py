@@ -89,13 +89,8 @@ class HashedNgrams:
 
 def _words(text: str) -> list[str]:
     """Words and pictures, lower-cased; of unspaced scripts, each character."""
-    words: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower()):
-        if match["unspaced"]:
-            words.extend(match[0])
-        else:
-            words.append(match[0])
-    return words
+    found = _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower())
+    return [word for match in found for word in (match[0] if match["unspaced"] else (match[0],))]
 
 
 def _features(word: str) -> _Features:

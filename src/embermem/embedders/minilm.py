@@ -50,8 +50,8 @@ PAD = 0
 # 1024 145, 2048 132. It also keeps the largest array of a run small: 6.3 MB of attention scores (2 texts, 12 heads,
 # 256 × 256 × 4 bytes).
 PIECES_PER_RUN = 512
-# By how many pieces the texts of a run differ at most: a run costs as much as 9 pieces, and padding what pieces do. Of
-# LoCoMo's first 720 messages, by 64, a sixth of what was run was padding; so it is a twenty-fifth, in 166 runs for 64.
+# By how many pieces a text is padded at most: padding costs as much as pieces, a run as much as 9. Of 720 messages of
+# LoCoMo, 64 at a time, a twenty-fifth of what is run is padding, in 166 runs; without a bound a seventh, in 64.
 PADDED_AT_MOST = 3
 # Weights that the graph has no use for: BERT's next-sentence head. onnxruntime refuses what it does not know.
 UNUSED = "pooler."
@@ -153,8 +153,8 @@ class MiniLM:
 
 
 def plan(lengths: Sequence[int], limit: int) -> list[list[int]]:
-    """Batches of positions in `lengths`: longest first, no more than `limit` when padded, none of them padded by more
-    than PADDED_AT_MOST, texts of length 0 left out.
+    """Batches of positions in `lengths`: longest first, no more than `limit` when padded, no text by more than
+    PADDED_AT_MOST, texts of length 0 left out.
 
     A text longer than the limit stands alone. Longest first, so that runs side by side end at about the same time.
     """

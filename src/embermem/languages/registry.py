@@ -124,8 +124,7 @@ def _signs_of(code: str) -> re.Pattern[str]:
 
 def spelled(text: str) -> Language:
     """The language of what a text has in letters that languages share, by its function words; the default in doubt."""
-    several = _sharing()
-    return several[0] if len(several) == 1 else _spelled(fold(text[:_LOOKS_AT]))
+    return _spelled(fold(text[:_LOOKS_AT]))
 
 
 @lru_cache(maxsize=4096)
@@ -144,10 +143,9 @@ def _spelled(folded: str) -> Language:
             if found[language] and any(letter in folded for letter in language.own_letters):
                 found[language] += _LETTERS
     best = max(several, key=found.__getitem__)
-    if found[best] <= found[several[0]] or not best.is_written_in(words):
-        return several[0]
+    tells = found[best] > found[several[0]] and best.is_written_in(words)
     # "e", "no": words of several languages
-    return several[0] if folded.isascii() and max(map(len, words)) <= 2 else best
+    return best if tells and not (folded.isascii() and max(map(len, words)) <= 2) else several[0]
 
 
 @cache
@@ -175,15 +173,11 @@ def _is_spelled_in(text: str, code: str) -> bool:
     several words have one of them at least."""
     if spelled(text).code != code:
         return False
-    words = _spelled_words(text)
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
     if len(words) < _TELLING:
         return True
     own = named(code).stop_words
     return sum(word in own for word in words) >= _FUNCTION_WORDS * len(words)
-
-
-def _spelled_words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
 
 
 def alternatives(part: Callable[[Language], str]) -> str:

@@ -57,7 +57,6 @@ _PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "re
 _NEWEST = select(func.max(schema.page.c.recorded_at)).where(
     schema.page.c.owner_id == bindparam("of"), schema.page.c.segment_id == bindparam("segment")
 )
-_NEW_SEGMENTS = insert(schema.segment)
 _COUNTERS = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at")
 _SEGMENTS = _some(schema.segment, "segment_id", *_COUNTERS, "change_no")
 _BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None, "visited_at": None}
@@ -257,7 +256,7 @@ class Projector:
         bare = {**NO_TEXT, **_NO_VECTOR}
         new = [self._row(**{**bare, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
         if new:
-            self._connection.execute(_NEW_SEGMENTS, new)
+            self._connection.execute(insert(schema.segment), new)
         others = ({"segment_id": one, **row} for one, row in rows.items() if one in known)
         update_rows(self._connection, schema.segment, self._owner_id, ("segment_id",), others)
         return texts

@@ -30,7 +30,6 @@ from embermem.core.types import (
     PageId,
     PersonaChange,
     SegmentId,
-    ThreadId,
     Utterance,
 )
 from embermem.core.user_overrides import RULING, rulings_of
@@ -218,21 +217,17 @@ class Claim:
             rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
             persona = self.store.persona(self.owner.id)
             self.held.knowledge = Knowledge(
-                self.owner, persona, rulings, self._said_at, self._thread_of, self.settings.attributes
+                self.owner,
+                persona,
+                rulings,
+                lambda seq: (said := self._utterance(seq)) and said.said_at,
+                lambda seq: (said := self._utterance(seq)) and said.thread,
+                self.settings.attributes,
             )
         return self.held.knowledge
 
-    def _said_at(self, seq: int) -> datetime | None:
-        """When an utterance was said; None if it is gone."""
-        found = self._utterance(seq)
-        return None if found is None else found.said_at
-
-    def _thread_of(self, seq: int) -> ThreadId | None:
-        """In which thread an utterance was said; None if it is gone."""
-        found = self._utterance(seq)
-        return None if found is None else found.thread
-
     def _utterance(self, seq: int) -> Utterance | None:
+        """An utterance; None if it is gone."""
         found = self.store.utterances(self.owner.id, seq - 1, 1)
         return found[0] if found and found[0].seq == seq else None
 

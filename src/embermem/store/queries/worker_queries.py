@@ -234,7 +234,13 @@ class Work(States):
                     rows = sorted(c.execute(own).all(), key=lambda row: int(row.no))
                     return _noted_pages(c, owner_id, rows, 0, embedder, proposals=selection.unanalysed)
                 case ReadBy():
-                    again = _in_order(owner_id).where(*_last_read_by(selection))
+                    page = schema.page.c
+                    again = _in_order(owner_id).where(
+                        page.segment_id == selection.segment_id,
+                        page.read_by == selection.analyst,
+                        _may_be_redone(selection.now),
+                        page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
+                    )
                     rows = c.execute(again.limit(selection.limit)).all()
                     found = _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                     return tuple(
@@ -452,11 +458,6 @@ def _micros_of(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * 1e6)
 
 
-def _is_read() -> Any:
-    page = schema.page.c
-    return and_(page.chain_id.is_not(None), page.last_seq <= schema.owner.c.embedded_seq)
-
-
 def _may_be_placed(row: Any, now: datetime) -> bool:
     return row.read and (row.retry_at is None or row.retry_at <= micros(now))
 
@@ -466,22 +467,13 @@ def _is_pending(short: Any) -> Any:
     return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
 
 
-_SHORT, _LIMIT = (bindparam(name, type_=Integer) for name in ("short", "limit"))
-_PENDING = _in_order(bindparam("of")).add_columns(_is_read().label("read")).where(_is_pending(_SHORT)).limit(_LIMIT)
 _page = schema.page.c
+_IS_READ = and_(_page.chain_id.is_not(None), _page.last_seq <= schema.owner.c.embedded_seq).label("read")
+_SHORT, _LIMIT = (bindparam(name, type_=Integer) for name in ("short", "limit"))
+_PENDING = _in_order(bindparam("of")).add_columns(_IS_READ).where(_is_pending(_SHORT)).limit(_LIMIT)
 _BEFORE = (_page.thread == bindparam("thread"), _page.no < bindparam("before"), _page.chain_id.is_not(None))
 _TAIL = reads.select_pages(bindparam("of")).where(*_BEFORE).order_by(_page.no.desc()).limit(1)
 """Statements that each step of a claim asks, made once."""
-
-
-def _last_read_by(selection: ReadBy) -> list[Any]:
-    page = schema.page.c
-    return [
-        page.segment_id == selection.segment_id,
-        page.read_by == selection.analyst,
-        _may_be_redone(selection.now),
-        page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
-    ]
 
 
 def _may_be_redone(now: datetime) -> Any:
