@@ -220,8 +220,8 @@ class Claim:
                 self.owner,
                 persona,
                 rulings,
-                lambda seq: (said := self._utterance(seq)) and said.said_at,
-                lambda seq: (said := self._utterance(seq)) and said.thread,
+                lambda seq: None if (said := self._utterance(seq)) is None else said.said_at,
+                lambda seq: None if (said := self._utterance(seq)) is None else said.thread,
                 self.settings.attributes,
             )
         return self.held.knowledge

@@ -221,7 +221,8 @@ class Work(States):
                     rows = _unread(c, owner_id, selection)
                     return _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                 case Pending():
-                    rows = c.execute(_PENDING, {"of": owner_id, "short": selection.short, "limit": selection.limit})
+                    asked = {"of": owner_id, "short": selection.short, "limit": selection.limit}
+                    rows = c.execute(_PENDING, asked).all()
                     first = list(takewhile(lambda row: _may_be_placed(row, selection.now), rows))
                     return _noted_pages(c, owner_id, first, selection.short, embedder, proposals=True)
                 case InSegment():
