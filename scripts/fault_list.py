@@ -32,8 +32,8 @@ _LEASES_AND_REVISIONS = (
         name="lease-unchecked",
         breaks="a worker whose lease another took over still applies its result",
         file="store/queries/worker_queries.py",
-        old=".where(table.c.owner_id == owner.id, *(() if lease is None else _held(lease)))",
-        new=".where(table.c.owner_id == owner.id)",
+        old="held = {} if lease is None else {",
+        new="held = {} if True else {",
         tests=("test_store_suite.py",),
     ),
     Fault(
@@ -282,8 +282,8 @@ _TIERS = (
         name="segment-of-its-last-page",
         breaks="a segment's vector is that of the page that joined last",
         file="memoryos/ingest/mid_term.py",
-        old="vector = view.vector if vector is None else vector + view.vector",
-        new="vector = view.vector",
+        old="vector_sum=added(segment.vector_sum, view.vector)",
+        new="vector_sum=view.vector",
         tests=("test_mid_term.py", "test_consolidation.py"),
     ),
     Fault(
@@ -423,9 +423,9 @@ _FORGETTING = (
     Fault(
         name="barred-words-teach",
         breaks="words that were forgotten teach the same fact when they are said again",
-        file="memoryos/forget/forgetting.py",
-        old="return {u.seq: u.said_at for u in said if u.text not in gone}",
-        new="return {u.seq: u.said_at for u in said}",
+        file="memoryos/ingest/claim.py",
+        old="said = {u.seq: u.said_at for u in every if u.text not in gone}",
+        new="said = {u.seq: u.said_at for u in every}",
         tests=("test_receipts.py", "test_forgetting.py"),
     ),
     Fault(
@@ -584,8 +584,8 @@ _EMBEDDERS = (
         name="hashed-lengths",
         breaks="with the hashed embedder long texts come before near ones",
         file="embedders/hashed.py",
-        old="return vector / norm if norm > 0.0 else vector",
-        new="return vector",
+        old="return vectors / np.where(norms > 0.0, norms, 1.0)",
+        new="return vectors",
         tests=("test_hashed.py", "test_embedder_suite.py"),
     ),
     Fault(

@@ -14,6 +14,13 @@ from embermem.core.vectors import SECOND_SHARE
 NUMBERS = st.floats(-4.0, 4.0, width=32)
 
 
+def lengths_of(dim: int) -> frozenset[int]:
+    """In how many bytes a vector of so many numbers may be stored: in half precision, or as codes of 8 bits, or of 3 in
+    the second part, to an even number, and a tail of 5 bytes."""
+    codes = {dim, *(first + (dim - first) * 3 // 8 for first in range(32, dim, 32))}
+    return frozenset({2 * dim, *(one + one % 2 + 5 for one in codes)})
+
+
 def drawn(n: int, dim: int = 896, first_dim: int = 384, *, both: bool = True) -> np.ndarray:
     """Unit vectors as the pair of encoders makes them."""
     rng = np.random.default_rng(n)
@@ -40,6 +47,7 @@ def test_what_was_rounded_is_stored_exactly_and_not_changed_by_rounding_it_again
         np.testing.assert_array_equal(vector_codes.vector_of(data_of), one)
         np.testing.assert_array_equal(np.frombuffer(vector_codes.halves_of(data_of), "<f2").astype(np.float32), one)
         assert vector_codes.stored(one.astype(np.float16).astype(np.float32)) == data_of
+        assert len(data_of) in lengths_of(dim)
         assert len(data_of) % 2 == 1
     codes, exponents = vector_codes.codes_of([vector_codes.stored(one) for one in once], dim, first_dim)
     steps = np.repeat(2.0 ** exponents.astype(float), [first_dim, dim - first_dim], axis=1)
@@ -72,6 +80,7 @@ def test_vectors_in_half_precision_stay_as_they_are_and_have_codes_when_they_are
     codes, exponents = vector_codes.codes_of(data, 896, 384)
     made = codes * np.repeat(2.0 ** exponents.astype(float), [384, 512], axis=1)
     assert np.abs(made - halves.astype(float)).max() < 0.002
+    assert set(map(len, data)) <= lengths_of(896)
 
 
 def test_bytes_of_another_dimension_or_form_are_refused() -> None:

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
-from embermem.embedders.minilm import MiniLM, plan
+from embermem.embedders.minilm import PADDED_AT_MOST, MiniLM, plan
 from embermem.embedders.tensors import read_safetensors
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
 
@@ -97,6 +97,7 @@ def test_batches_hold_every_text_once_within_the_limit(lengths: list[int], limit
     batches = plan(lengths, limit)
     assert sorted(i for batch in batches for i in batch) == [i for i, length in enumerate(lengths) if length]
     assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in batches)
+    assert all(lengths[batch[0]] - lengths[batch[-1]] <= PADDED_AT_MOST for batch in batches)
 
 
 # ------------------------------------------------------------------------------------------------ graph and weights

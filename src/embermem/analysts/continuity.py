@@ -15,7 +15,7 @@ _READ = 4_000
 """Characters of a side that are compared: topic shows early, and the cost stays bounded."""
 
 _SHIFT = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.shift)})", re.IGNORECASE)
-_BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
+BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 
 
 def continues(before: PageView, summary: str, now: PageView, settings: ExtractiveSettings) -> bool:
@@ -34,7 +34,7 @@ def continues(before: PageView, summary: str, now: PageView, settings: Extractiv
         cue = -settings.shift_penalty
     else:
         answers = asks(before.page.utterances[-1].text.rstrip()) or not before.page.answered
-        cue = settings.cue_bonus * (bool(_BACK.match(opening)) + bool(answers))
+        cue = settings.cue_bonus * (bool(BACK.match(opening)) + bool(answers))
     words_now, words_before = _terms(now), _terms(before) + Counter(terms(summary[:_READ]))
     if cue >= 0 and min(len(words_now), len(words_before)) <= settings.few_terms:
         return True  # filler goes on with what was said, and what follows filler that began a chain goes on with it

@@ -12,16 +12,16 @@ from datetime import datetime
 
 from embermem import languages
 from embermem.analysts.guards import no_summary, orders
+from embermem.analysts.summary import FIRST_PERSON
 from embermem.core.text import fold
 from embermem.core.types import Utterance
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.people import no_name
-from embermem.languages.words import asks, runs, sentences, terms, unspaced
+from embermem.languages.words import asks, placed_runs, sentences, terms, unspaced
 
 SHARE = 0.6
 """The share of a sentence's words that must have been said: of LoCoMo's summaries three in four sentences reach it in
 their own session, one in ten in the session beside it."""
-_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
 _READ = 20_000
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _INSIDE = re.compile(r"[\w,;'’]\s?$")
@@ -90,7 +90,7 @@ class Ground:
         if self.whom.isdisjoint(terms(text)):
             return ""
         said = [text[start:end] for start, end in sentences(text)]
-        return " ".join(one for one in said if not _FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
+        return " ".join(one for one in said if not FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
 
     def says(self, words: str) -> bool:
         """Whether all words of a phrase were said, in whatever order."""
@@ -99,7 +99,7 @@ class Ground:
 
     def _names(self, text: str) -> bool:
         known = self.words | self.whom
-        for run, start, _ in runs(text):
+        for run, start in placed_runs(text):
             if not run[0].isupper() or unspaced(run) or not _INSIDE.search(text, max(0, start - 2), start):
                 continue
             if not {*terms(run)} <= known:

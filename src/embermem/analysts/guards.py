@@ -109,8 +109,8 @@ def _terms_of(texts: Sequence[str]) -> set[str]:
 
 
 def _word_for_word(value: str, texts: Sequence[str]) -> bool:
-    words = [fold(run) for run, _, _ in runs(value)]
-    heard = {fold(run).removesuffix("'s") for text in texts for run, _, _ in runs(text)}
+    words = [fold(run) for run in runs(value)]
+    heard = {fold(run).removesuffix("'s") for text in texts for run in runs(text)}
     return bool(words) and all(
         any(word in text for text in texts) if unspaced(word) else word.removesuffix("'s") in heard for word in words
     )

@@ -10,7 +10,7 @@ from collections import Counter
 
 from embermem import languages
 from embermem.languages import Language
-from embermem.languages.words import language_of_run, runs
+from embermem.languages.words import language_of_run, placed_runs
 
 
 def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str
     text = text[:max_chars]
     total = 0
     otherwise = languages.spelled(text)
-    for run, start, _ in runs(text):
+    for run, start in placed_runs(text):
         language = otherwise if run.isascii() else language_of_run(run, otherwise)
         for word in language.keywords_of(run):
             total += 1

@@ -19,9 +19,9 @@ from embermem.languages.words import asks, sentences, unspaced
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
 _REDUNDANT = 0.7
-_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
-_NAMES_OR_NUMBERS = regex(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
-_SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
+FIRST_PERSON = languages.any_of(lambda one: one.talk.my_words)
+NAMES_OR_NUMBERS = regex(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
+SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _CODE = regex(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")
 
 
@@ -103,10 +103,10 @@ def _informativeness(text: str, own: frozenset[str], centre: Counter[str]) -> fl
     central = sum(centre[t] - 1 for t in own) / (len(own) + 2.0)
     size = len(own) / 2.0 if unspaced(text) else len(own)
     worth = min(central, 1.5) * 0.4 + min(size, 9.0) / 9.0
-    worth += 0.25 * bool(_FIRST_PERSON.search(text)) + 0.2 * bool(_NAMES_OR_NUMBERS.search(text))
+    worth += 0.25 * bool(FIRST_PERSON.search(text)) + 0.2 * bool(NAMES_OR_NUMBERS.search(text))
     if asks(text.rstrip()):
         worth -= 0.35
-    return worth - 0.4 * bool(_SMALL_TALK.match(text)) - 0.4 * (size < 3)
+    return worth - 0.4 * bool(SMALL_TALK.match(text)) - 0.4 * (size < 3)
 
 
 def _of_texts(texts: Iterable[str], told: Sequence[Source] = ()) -> list[_Candidate]:
@@ -145,14 +145,14 @@ def _choose(candidates: list[_Candidate], count: int, limit: int, must: _Candida
             cost = len(candidate.text)
         if taken and candidate.worth < 0.35:
             break
-        if any(_overlap(candidate.terms, candidates[j].terms) > _REDUNDANT for j in taken):
+        if any(overlap(candidate.terms, candidates[j].terms) > _REDUNDANT for j in taken):
             continue
         taken.append(i)
         room -= cost
     return [candidates[i] for i in sorted(taken)]
 
 
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+def overlap(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / max(1, min(len(a), len(b)))
 
 

@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages
+from embermem.analysts.continuity import BACK
 from embermem.analysts.memoized import memoized, term_set
+from embermem.analysts.summary import NAMES_OR_NUMBERS, SMALL_TALK, overlap
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
@@ -51,15 +53,13 @@ _UNCLOSED = regex(r"""[^\W_]["'”’)）%]*$""")
 _DATED = regex(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.any_of(lambda one: one.talk.me)
 _YOURS = languages.any_of(lambda one: one.talk.you)
-_SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
-_BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
 
 
-_Said = tuple[Utterance, int, int, str]
-"""A sentence of a page: who says it, its [start, end) in the message, and its text as it is told."""
+_Said = tuple[Utterance, int, int, str, bool]
+"""A sentence of a page: who says it, its [start, end) there, its text as it is told, and whether that is like code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class TopicText:
     def told(self, page: Page, facts: Sequence[FactProposal], chain_id: ChainId | None) -> tuple[SummaryPart, ...]:
         """Facts that rest on the page, and statements with their speaker. A page with any words gives at least one,
         any other an empty one, which says where it stands."""
-        said = [(u, start, end, text) for u in page.utterances for start, end, text in _spans(u, self._settings)]
+        said = [one for u in page.utterances for one in _sentences(u, self._settings)]
         told = _told([*_facts(page, facts), *_statements(page, said, self._settings)], self._settings)
         if not told:
             whole = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
@@ -130,7 +130,7 @@ def _told(found: Sequence[_Sentence], settings: ExtractiveSettings) -> Sequence[
     for one in sorted(found, key=lambda s: (-s.worth, s.order)):
         if chosen and (one.worth < settings.telling or len(one.text) > room or len(chosen) == settings.page_sentences):
             continue
-        if any(_overlap(one.terms, other.terms) > _REPEATED for other in chosen):
+        if any(overlap(one.terms, other.terms) > _REPEATED for other in chosen):
             continue
         chosen.append(one)
         room -= len(one.text)
@@ -159,10 +159,10 @@ def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings)
     asked = _is_asked(page)
     parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
     shown = [one for one in said if one[0] in parts]
-    counted = [term_set(text) for *_, text in shown]
+    counted = [term_set(text) for *_, text, _ in shown]
     centre = Counter(term for one in counted for term in one)
-    for (utterance, start, end, text), own in zip(shown, counted, strict=True):
-        if not own or _CODE.search(text):
+    for (utterance, start, end, text, is_code), own in zip(shown, counted, strict=True):
+        if not own or is_code:
             continue
         source = Source(seq=utterance.seq, utterance_id=utterance.id, start=start, end=end)
         worth = _worth(text, own, centre) + _request(text, own) * (asked and not utterance.role.agent_side)
@@ -171,12 +171,12 @@ def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings)
         yield _Sentence(told_by, (source,), own, worth, (utterance.seq, start))
 
 
-def _spans(utterance: Utterance, settings: ExtractiveSettings) -> Iterable[tuple[int, int, str]]:
-    """The sentences of a message that have any words, with [start, end) and as they are told."""
+def _sentences(utterance: Utterance, settings: ExtractiveSettings) -> Iterable[_Said]:
+    """The sentences of a message that have any words."""
     text = utterance.text[: settings.max_chars]
     for start, end in sentences(text)[:_READ]:
         if plain := _plain(text[start:end]):
-            yield start, end, plain
+            yield utterance, start, end, plain, _CODE.search(plain) is not None
 
 
 def _plain(text: str) -> str:
@@ -191,9 +191,9 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     lowered = text.lower()
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
-    worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
-    worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(NAMES_OR_NUMBERS.search(text))
+    worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(SMALL_TALK.match(text)) + 0.3 * (size < 4)
+    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
 
@@ -233,8 +233,8 @@ def _spoken_of(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) 
     """The phrases of a page that could stand in a heading."""
     texts, users = list[str](), set[int]()
     asked = _is_asked(page)
-    for utterance, _, _, text in said:
-        if not _CODE.search(text) and len(texts) < _COMPETING:
+    for utterance, _, _, text, is_code in said:
+        if not is_code and len(texts) < _COMPETING:
             users |= {len(texts)} if asked and not utterance.role.agent_side else set()
             texts.append(text)
     people = {word for u in page.utterances for word in in_order(u.speaker)}
@@ -293,11 +293,7 @@ def _read(text: str) -> tuple[frozenset[str], float]:
 
 
 def _same(one: _Rated, other: _Rated) -> bool:
-    return one.text == other.text or _overlap(one.terms, other.terms) > _REPEATED
-
-
-def _overlap(a: Collection[str], b: Collection[str]) -> float:
-    return len(set(a) & set(b)) / max(1, min(len(a), len(b)))
+    return one.text == other.text or overlap(one.terms, other.terms) > _REPEATED
 
 
 def _one_line(text: str) -> str:

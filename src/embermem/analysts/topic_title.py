@@ -245,7 +245,7 @@ def _is_known(texts: Sequence[str], language: Language) -> bool:
 @memoized
 def _function_words(text: str, language: Language) -> tuple[int, int]:
     """How many of the words of a text are function words of the language, and how many words it has."""
-    words = [fold(run) for run, _, _ in runs(text)]
+    words = [fold(run) for run in runs(text)]
     return sum(word in language.stop_words for word in words), len(words)
 
 
@@ -285,7 +285,7 @@ def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language:
 @memoized
 def _short_names(text: str) -> int:
     """How many names a phrase has of which no keyword is made."""
-    return sum(run[0].isupper() and not in_order(run) for run, _, _ in runs(text))
+    return sum(run[0].isupper() and not in_order(run) for run in runs(text))
 
 
 @memoized
@@ -293,7 +293,7 @@ def in_order(text: str) -> tuple[str, ...]:
     """The keywords of a text in the order in which they stand, each once."""
     otherwise = languages.spelled(text)
     found: dict[str, None] = {}
-    for run, _, _ in runs(text):
+    for run in runs(text):
         language = otherwise if run.isascii() else languages.by_signs(run)
         found |= dict.fromkeys(language.keywords_of(run))
     return tuple(found)

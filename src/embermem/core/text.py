@@ -12,7 +12,7 @@ _VARIANTS = frozenset(map(chr, (0x034F, *range(0xFE00, 0xFE10), *range(0xE0100, 
 
 def fold(text: str) -> str:
     """Compatibility form, lower case, straight apostrophes: the form in which words are compared."""
-    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
 def visible(text: str) -> str:

@@ -119,7 +119,7 @@ def stored_rows(vectors: Vectors) -> list[bytes]:
     numbers = np.asarray(vectors, dtype=np.float32)
     made = [b""] * len(numbers)
     first_dims = _first_dims(numbers)
-    for first_dim in np.unique(first_dims).tolist():
+    for first_dim in {*first_dims.tolist()}:  # numpy.unique would load numpy.ma
         places = np.flatnonzero(first_dims == first_dim)
         some = numbers[places]
         rows = _halves(some) if first_dim == _NO_CODES else _in_codes(some, first_dim)

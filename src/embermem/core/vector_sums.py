@@ -55,10 +55,10 @@ def sum_bytes(vector: Vector) -> bytes:
     narrow = ~used | (below & (float(np.linalg.norm(numbers.astype(np.float64))) <= _LONG))
     steps[narrow] = _steps(blocks[narrow], _NARROW)
     parts = [dim.to_bytes(_HEAD, "little"), steps.astype(np.int8).tobytes(), np.packbits(narrow).tobytes()]
-    for start, block, step, is_narrow in zip(range(0, dim, _BLOCK), blocks, steps, narrow.tolist(), strict=True):
-        bits = _NARROW if is_narrow else _WIDE
-        codes = np.rint(np.ldexp(block[: dim - start], -step)).clip(-_LARGEST[bits], _LARGEST[bits])
-        parts.append(_packed(codes.astype(np.int16), bits))
+    most = np.where(narrow, _LARGEST[_NARROW], _LARGEST[_WIDE])[:, None]
+    codes = np.rint(np.ldexp(blocks, -steps[:, None])).clip(-most, most).astype(_CODES)
+    for start, block, is_narrow in zip(range(0, dim, _BLOCK), codes, narrow.tolist(), strict=True):
+        parts.append(_in_nibbles(block[: dim - start]) if is_narrow else block[: dim - start].tobytes())
     data = b"".join(parts)
     return data if len(data) % _SINGLE.itemsize else data + b"\0"
 
@@ -71,9 +71,7 @@ def _steps(blocks: NDArray[np.float32], bits: int) -> Steps:
     return np.asarray(np.clip(np.where(reach > 0.0, exponents, 0), _FINEST, _COARSEST), dtype=np.int32)
 
 
-def _packed(codes: NDArray[np.int16], bits: int) -> bytes:
-    if bits == _WIDE:
-        return codes.astype(_CODES).tobytes()
+def _in_nibbles(codes: NDArray[np.int16]) -> bytes:
     nibbles = np.append(codes, [0] * (len(codes) % 2)).astype(np.uint8) & 15
     return (nibbles[::2] | nibbles[1::2] << 4).tobytes()
 

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vectors
 
 __all__ = ["HashedNgrams"]
 
@@ -48,6 +48,7 @@ _TOKEN = re.compile(
 )
 # Odd 64-bit constants of splitmix64 (Steele et al. 2014), to mix the hashes of two words into that of their pair.
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_NONE = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,33 +80,17 @@ class HashedNgrams:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of shape (len(texts), 384), L2 norm 1; a zero vector for a text without a letter, digit or emoji."""
-        vectors = np.zeros((len(texts), DIM), dtype=np.float32)
-        for row, text in enumerate(texts):
-            vectors[row] = self._vector(text)
-        return vectors
-
-    def _vector(self, text: str) -> Vector:
-        found = [self._features(word) for word in _words(text)]
-        if not found:
-            return np.zeros(DIM, dtype=np.float32)
-        words = np.array([features.word for features in found], dtype=np.uint64)
-        total = (
-            WORD_SHARE * _bag(words)
-            + PAIR_SHARE * _bag(_pairs(words))
-            + GRAM_SHARE * _bag(np.concatenate([features.grams for features in found]))
-        )
-        return _unit(total).astype(np.float32)
+        found = [[self._features(word) for word in _words(text)] for text in texts]
+        words = [np.array([one.word for one in some], dtype=np.uint64) for some in found]
+        grams = [np.concatenate([one.grams for one in some] or [_NONE]) for some in found]
+        total = WORD_SHARE * _bags(words) + PAIR_SHARE * _bags([*map(_pairs, words)]) + GRAM_SHARE * _bags(grams)
+        return _units(total).astype(np.float32)
 
 
 def _words(text: str) -> list[str]:
     """Words and pictures, lower-cased; of unspaced scripts, each character."""
-    words: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower()):
-        if match["unspaced"]:
-            words.extend(match[0])
-        else:
-            words.append(match[0])
-    return words
+    found = _TOKEN.finditer(unicodedata.normalize("NFKC", text).lower())
+    return [word for match in found for word in (match[0] if match["unspaced"] else (match[0],))]
 
 
 def _features(word: str) -> _Features:
@@ -116,12 +101,13 @@ def _features(word: str) -> _Features:
         for start in range(len(bounded) - length + 1)
         if length < len(bounded)
     ]
-    return _Features(word=_hash(word), grams=np.array([_hash(f"#{gram}") for gram in grams], dtype=np.uint64))
+    hashes = np.frombuffer(b"".join(map(_hash, (word, *(f"#{gram}" for gram in grams)))), dtype="<u8")
+    return _Features(word=int(hashes[0]), grams=hashes[1:].astype(np.uint64))
 
 
-def _hash(feature: str) -> int:
-    """64 bits that are the same everywhere."""
-    return int.from_bytes(hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+def _hash(feature: str) -> bytes:
+    """64 bits that are the same everywhere, little-endian."""
+    return hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _pairs(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -130,15 +116,20 @@ def _pairs(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.bitwise_xor(mixed, np.right_shift(mixed, np.uint64(29)))
 
 
-def _bag(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Signed sums of 1 + ln(count) of each feature at its place, shape (384,), L2 norm 1 (0 if there are none)."""
-    features, counts = np.unique(hashes, return_counts=True)
+def _bags(hashes: Sequence[NDArray[np.uint64]]) -> NDArray[np.float64]:
+    """For each text, signed sums of 1 + ln(count) of its features at their places, shape (n, 384), L2 norm 1 (0 if
+    there are none)."""
+    every = np.concatenate([_NONE, *map(np.sort, hashes)])
+    rows = np.repeat(np.arange(len(hashes)), [*map(len, hashes)])
+    is_first = np.append(True, (every[1:] != every[:-1]) | (rows[1:] != rows[:-1]))[: len(every)]
+    counts = np.diff(np.append(np.flatnonzero(is_first), len(every)))
+    features, places = every[is_first], rows[is_first] * DIM
     signs = np.where(np.right_shift(features, np.uint64(63)), 1.0, -1.0)
-    places = (features % np.uint64(DIM)).astype(np.intp)
-    sums = np.bincount(places, weights=signs * (1.0 + np.log(counts)), minlength=DIM)
-    return _unit(sums.astype(np.float64))
+    places += (features % np.uint64(DIM)).astype(np.intp)
+    sums = np.bincount(places, weights=signs * (1.0 + np.log(counts)), minlength=len(hashes) * DIM)
+    return _units(sums.astype(np.float64).reshape(-1, DIM))
 
 
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    norm = float(np.linalg.norm(vector))
-    return vector / norm if norm > 0.0 else vector
+def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms = np.array([np.linalg.norm(vector) for vector in vectors]).reshape(-1, 1)
+    return vectors / np.where(norms > 0.0, norms, 1.0)

@@ -48,7 +48,7 @@ def stems_of(words: Sequence[str]) -> list[str | None]:
 def stem_of(word: str, code: str = DEFAULT) -> str | None:
     """The first term of a word in a text of this language; None for function words and punctuation."""
     language = named(code)
-    stems = (language_of_run(run, language).terms_of(run) for run, _, _ in runs(fold(word)))
+    stems = (language_of_run(run, language).terms_of(run) for run in runs(fold(word)))
     return next((stem for found in stems for stem in found), None)
 
 

@@ -140,19 +140,11 @@ class Language:
         return f"{one}, {other}"
 
     def is_written_in(self, words: Sequence[str]) -> bool:
-        """Whether a text of these folded words is this language's: a quarter of them are its function words."""
-        known = self.words_known(words)
+        """Whether a text of these folded words is this language's: a quarter of them are its function words, or begin
+        with one that lost its vowel ("j'habite")."""
+        telling = self.telling_words or self.stop_words
+        known = sum(word in telling or word[: word.find("'") + 1] in telling for word in words)
         return known > 0 and known >= (_ENOUGH if known > 1 else _ALONE) * len(words)
-
-    def words_known(self, words: Sequence[str]) -> int:
-        """How many of these folded words tell that a text is this language's: they are known, or begin with one that
-        lost its vowel ("j'habite")."""
-        known = self.telling_words or self.stop_words
-        found = sum(map(known.__contains__, words))
-        if "'" in "".join(words):
-            elided = [word for word in words if "'" in word and word not in known]
-            found += sum(word[: word.index("'") + 1] in known for word in elided)
-        return found
 
     def name_for(self, text: str, words: Sequence[str]) -> str | None:
         """The name of a text's language for a model that has to answer in it; None for another language. `words`

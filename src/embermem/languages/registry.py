@@ -6,7 +6,7 @@ Each folder next to this module that is named by a language code and defines `LA
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -54,6 +54,8 @@ _OWN = 8
 """A text is Japanese if it has at least one kana for so many Han characters: talk has one for each, a heading with の
 one for four or five; a Chinese sentence with the name of a Japanese shop has less (ours)."""
 _AT_WORD = r"\b"
+_MORE_CASES = frozenset("\u0130\u0131\u017f")
+"""What matches a letter of ASCII in either case, but is not that letter in lower case."""
 _ESCAPED = re.compile(r"\\.")
 _PIECES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 """What a pattern is made of: an escaped character, a set of characters, or a character."""
@@ -122,24 +124,38 @@ def _signs_of(code: str) -> re.Pattern[str]:
 
 def spelled(text: str) -> Language:
     """The language of what a text has in letters that languages share, by its function words; the default in doubt."""
-    several = _sharing()
-    return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
+    return _spelled(fold(text[:_LOOKS_AT]))
 
 
 @lru_cache(maxsize=4096)
-def _spelled(text: str) -> Language:
-    several = _sharing()
-    folded = fold(text)
+def _spelled(folded: str) -> Language:
+    several, telling = _sharing(), _telling()
     words = (_SPELLED_IN_ASCII if folded.isascii() else _SPELLED).findall(folded)
-    if folded.isascii() and max(map(len, words), default=0) <= 2:  # "e", "no": words of several languages
-        return several[0]
-    found: dict[Language, float] = {language: language.words_known(words) for language in several}
+    found: dict[Language, float] = dict.fromkeys(several, 0)
+    for word in words:
+        known: Collection[Language] = telling.get(word, ())
+        if "'" in word:  # "j'habite": it begins with a word that lost its vowel
+            known = {*known, *telling.get(word[: word.index("'") + 1], ())}
+        for language in known:
+            found[language] += 1
     if not folded.isascii():
         for language in several:
             if found[language] and any(letter in folded for letter in language.own_letters):
                 found[language] += _LETTERS
-    best = max(several, key=lambda language: found[language])
-    return best if found[best] > found[several[0]] and best.is_written_in(words) else several[0]
+    best = max(several, key=found.__getitem__)
+    tells = found[best] > found[several[0]] and best.is_written_in(words)
+    # "e", "no": words of several languages
+    return best if tells and not (folded.isascii() and max(map(len, words)) <= 2) else several[0]
+
+
+@cache
+def _telling() -> dict[str, list[Language]]:
+    """The languages of which a word tells that a text is theirs, by the word."""
+    found: dict[str, list[Language]] = {}
+    for language in _sharing():
+        for word in language.telling_words or language.stop_words:
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def readable(text: str, code: str) -> float:
@@ -157,15 +173,11 @@ def _is_spelled_in(text: str, code: str) -> bool:
     several words have one of them at least."""
     if spelled(text).code != code:
         return False
-    words = _spelled_words(text)
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
     if len(words) < _TELLING:
         return True
     own = named(code).stop_words
     return sum(word in own for word in words) >= _FUNCTION_WORDS * len(words)
-
-
-def _spelled_words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
 
 
 def alternatives(part: Callable[[Language], str]) -> str:
@@ -181,8 +193,8 @@ def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE)
 
 def finder(part: Callable[[Language], str]) -> Callable[[str], re.Match[str] | None]:
     """What searches a text for the first place where the pattern of `either` matches: of the match, no more than its
-    start is to be relied on. For a text in ASCII it takes a third of the time, because the alternatives without capital
-    letters are searched in lower case."""
+    start is to be relied on. It takes a third of the time: alternatives without capital letters are searched in lower
+    case."""
     every = either(part)
 
     @cache
@@ -195,7 +207,7 @@ def finder(part: Callable[[Language], str]) -> Callable[[str], re.Match[str] | N
         return re.compile("|".join(lower) or NEVER), with_capitals
 
     def find(text: str) -> re.Match[str] | None:
-        if not text.isascii():
+        if not text.isascii() and not _MORE_CASES.isdisjoint(text):
             return every.search(text)
         lower, others = by_case()
         found = lower.search(text.lower()), None if others is None else others.search(text)

@@ -24,6 +24,7 @@ __all__ = [
     "has_content_words",
     "language_of_run",
     "name_of",
+    "placed_runs",
     "runs",
     "sentences",
     "terms",
@@ -63,10 +64,14 @@ _LONGEST_ABBREVIATION = 8
 _QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in language.questions.marks))
 
 
-def runs(text: str) -> Iterator[tuple[str, int, int]]:
-    """Each word, or unbroken run of a language's own signs, as written, with its [start, end)."""
-    for match in _RUN.finditer(text):
-        yield match.group(), match.start(), match.end()
+def runs(text: str) -> list[str]:
+    """Each word, or unbroken run of a language's own signs, as written."""
+    return _RUN.findall(text)
+
+
+def placed_runs(text: str) -> Iterator[tuple[str, int]]:
+    """The same, each with where it starts."""
+    return ((match.group(), match.start()) for match in _RUN.finditer(text))
 
 
 def language_of_run(run: str, otherwise: Language) -> Language:
@@ -82,10 +87,10 @@ def terms(text: str, language: Language | None = None) -> list[str]:
     language = language or spelled(folded)
     found: list[str] = []
     if folded.isascii():
-        for run in _RUN.findall(folded):
+        for run in runs(folded):
             found += language.terms_of(run)
         return found
-    for run in _RUN.findall(folded):
+    for run in runs(folded):
         found += (language if run.isascii() else language_of_run(run, language)).terms_of(run)
     return found
 
@@ -109,7 +114,7 @@ def has_content_words(text: str, count: int, *besides: Set[str]) -> bool:
 def _each_content_word(text: str) -> Iterator[str]:
     folded = fold(text)
     language = spelled(folded)
-    for run in _RUN.findall(folded):
+    for run in runs(folded):
         own = language if run.isascii() else language_of_run(run, language)
         yield from own.terms_of(run) if own.spaced else own.keywords_of(run)
 
@@ -123,7 +128,7 @@ def words_to_match(text: str) -> Iterator[str]:
     """
     folded = visible(fold(text))
     language = spelled(folded)
-    for run in _RUN.findall(folded):
+    for run in runs(folded):
         yield from (language if run.isascii() else language_of_run(run, language)).terms_to_match(run)
 
 
@@ -133,7 +138,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     start = 0
     for match in _SENTENCE_END.finditer(text):
         before = text[max(start, match.start() - _LONGEST_ABBREVIATION) : match.start()]
-        if "\n" not in match.group() and _ABBREVIATION.search(before):
+        if before.endswith(".") and "\n" not in match.group() and _ABBREVIATION.search(before):
             continue
         _append_trimmed(spans, text, start, match.end())
         start = match.end()
@@ -157,12 +162,10 @@ def words_cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if start < end:
-        spans.append((start, end))
+    found = text[start:end].lstrip()
+    if trimmed := found.rstrip():
+        start = end - len(found)
+        spans.append((start, start + len(trimmed)))
 
 
 def unspaced(text: str) -> int:
@@ -182,7 +185,7 @@ def asks(text: str) -> bool:
 
 def name_of(text: str) -> str | None:
     """The name of a text's language for a model that has to answer in it; None for an unknown one."""
-    words = [fold(run) for run, _, _ in runs(text) if language_of_run(run, default()).signs == ""]
+    words = [fold(run) for run in runs(text) if language_of_run(run, default()).signs == ""]
     names = (name for language, _ in signed() if (name := language.name_for(text, words)))
     return next(names, None) or spelled(text).name_for(text, words)
 

@@ -23,7 +23,7 @@ from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
 from embermem.store.queries.segment_texts import NO_TEXT, standing_text, text_row
-from embermem.store.statements import set_owner, update_rows
+from embermem.store.statements import update_rows
 
 Row = dict[str, Any]
 
@@ -54,6 +54,9 @@ def _some(table: Table, key: str, *names: str) -> Select[Any]:
 
 
 _PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "redo_at")
+_NEWEST = select(func.max(schema.page.c.recorded_at)).where(
+    schema.page.c.owner_id == bindparam("of"), schema.page.c.segment_id == bindparam("segment")
+)
 _COUNTERS = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at")
 _SEGMENTS = _some(schema.segment, "segment_id", *_COUNTERS, "change_no")
 _BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None, "visited_at": None}
@@ -104,7 +107,7 @@ class Projector:
         texts = self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), there)
         self._write_barred()
         if self._embedded_seq is not None:
-            set_owner(self._connection, self._owner_id, embedded_seq=self._embedded_seq)
+            update_rows(self._connection, schema.owner, self._owner_id, (), [{"embedded_seq": self._embedded_seq}])
         return texts
 
     # -------------------------------------------------------------------------------------------------- decisions
@@ -302,9 +305,7 @@ class Projector:
 
     def _newest(self, segment_id: SegmentId) -> int:
         """When the newest of a segment's pages was recorded."""
-        page = schema.page.c
-        mine = (page.owner_id == self._owner_id, page.segment_id == segment_id)
-        return self._connection.scalar(select(func.max(page.recorded_at)).where(*mine)) or 0
+        return self._connection.scalar(_NEWEST, {"of": self._owner_id, "segment": segment_id}) or 0
 
     def _text(self, segment_id: SegmentId, stands: int | None) -> tuple[int, int, changes.SegmentWritten | None]:
         """The text that stands of a segment in the end, with the change that wrote it and its time; before, that of a

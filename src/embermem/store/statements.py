@@ -128,15 +128,18 @@ def update_rows(
     owner_id: OwnerId,
     keys: tuple[str, ...],
     rows: Iterable[Mapping[Any, Any]],
-) -> None:
-    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets."""
+) -> int:
+    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets.
+    Whether a single one is there is known by how many were set."""
     grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         parameters = {f"k_{name}" if name in keys else f"b_{name}": value for name, value in row.items()}
         names = tuple(sorted(name for name in row if name not in keys))
         grouped.setdefault(names, []).append({"k_owner": owner_id, **parameters})
-    for names, some in grouped.items():
-        c.execute(_updating(table, keys, names), some)
+    return sum(
+        c.execute(_updating(table, keys, names), some if len(some) > 1 else some[0]).rowcount
+        for names, some in grouped.items()
+    )
 
 
 @cache

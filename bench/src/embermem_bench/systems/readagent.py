@@ -268,7 +268,7 @@ class _Question:
 
 def words(text: str) -> int:
     """Words of a text; two Chinese, Japanese or Korean characters count as one."""
-    return sum((len(run) + 1) // 2 if unspaced(run) else 1 for run, _, _ in runs(text))
+    return sum((len(run) + 1) // 2 if unspaced(run) else 1 for run in runs(text))
 
 
 def _by_thread(pages: Sequence[Page]) -> Mapping[ThreadId, list[Utterance]]:

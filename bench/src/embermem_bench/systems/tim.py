@@ -312,7 +312,7 @@ def _nearness(thought: Thought, others: Sequence[Thought]) -> list[float]:
 
 
 def _words(text: str) -> list[str]:
-    return [run for run, _, _ in runs(fold(text))]
+    return runs(fold(text))
 
 
 # ------------------------------------------------------------------------------------------ the model: asked, answered

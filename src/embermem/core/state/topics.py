@@ -143,9 +143,10 @@ class Times(Mapping[int, datetime]):
 
     def with_new(self, told: Mapping[int, datetime]) -> Times:
         """These and others, of changes that may be among these."""
-        new = Times.of(told)
-        numbers, first = np.unique(np.concatenate([new.numbers, self.numbers]), return_index=True)
-        return Times(numbers, np.concatenate([new.at, self.at])[first]) if told else self
+        new, stays = Times.of(told), ~np.isin(self.numbers, [*told])  # numpy.unique would load numpy.ma
+        numbers, at = np.append(self.numbers[stays], new.numbers), np.append(self.at[stays], new.at)
+        order = np.argsort(numbers)
+        return Times(numbers[order], at[order]) if told else self
 
     def __getitem__(self, no: int) -> datetime:
         place = int(np.searchsorted(self.numbers, no))
@@ -247,7 +248,7 @@ class TopicState:
         """What the changes after one, up to another, say."""
         found = {of: _between(spans.rows(), after, upto) for of, spans in self._spans()}
         used = [found[of][:, 1] for of in found] + [found[of][:, 2] for of in _NAMING]
-        known = np.unique(np.concatenate(used))
+        known = np.array(sorted({*np.concatenate(used).tolist()}), dtype=np.int64)
         made: dict[str, list[int]] = {}
         for of, rows in found.items():
             keys = np.searchsorted(known, rows[:, 1])

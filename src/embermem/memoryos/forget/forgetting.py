@@ -108,13 +108,6 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     return found + sorted(marks & {mark_of(key, says(fact)) for fact in store.reads.facts(owner_id, ALL_FACTS)})
 
 
-def taught_by(forgetting: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
-    """When the utterances were said from which something may be learnt: all, but for words that were forgotten."""
-    said = [u for page in pages for u in page.utterances]
-    gone = forgetting.barred(owner_id, {u.text for u in said})
-    return {u.seq: u.said_at for u in said if u.text not in gone}
-
-
 def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -> list[PageId]:
     """The pages that hold every word of a query that says something, in whatever form of the word, in what was said or
     in the names of those who said it. `unnamed` are speakers whose names are not looked at, since all pages have them.

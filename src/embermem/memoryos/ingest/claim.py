@@ -30,7 +30,6 @@ from embermem.core.types import (
     PageId,
     PersonaChange,
     SegmentId,
-    ThreadId,
     Utterance,
 )
 from embermem.core.user_overrides import RULING, rulings_of
@@ -48,6 +47,7 @@ from embermem.protocols import (
     Embedder,
     FactSelection,
     Lease,
+    NotedPage,
     SegmentState,
     SegmentVectors,
     SegmentWriter,
@@ -70,6 +70,8 @@ _GIVES_WAY = 30
 """How often a claim that is to do all asks again what gave way to a chat, before its pages wait."""
 _GIVES_WAY_S = 5.0
 """The longest pause before that."""
+_BATCHES = 8
+"""Of so many batches the pages are read at once."""
 _TRIES = 8
 """How often a step is decided anew when another change came first."""
 
@@ -133,6 +135,8 @@ class _Held:
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
     to_redo: set[SegmentId] | None = None
+    pending: tuple[NotedPage, ...] = ()
+    """The next pages to be placed, with what was noted of them."""
 
 
 class Claim:
@@ -214,21 +218,17 @@ class Claim:
             )
             persona = self.store.reads.persona(self.owner.id)
             self.held.knowledge = Knowledge(
-                self.owner, persona, rulings, self._said_at, self._thread_of, self.settings.attributes
+                self.owner,
+                persona,
+                rulings,
+                lambda seq: None if (said := self._utterance(seq)) is None else said.said_at,
+                lambda seq: None if (said := self._utterance(seq)) is None else said.thread,
+                self.settings.attributes,
             )
         return self.held.knowledge
 
-    def _said_at(self, seq: int) -> datetime | None:
-        """When an utterance was said; None if it is gone."""
-        found = self._utterance(seq)
-        return None if found is None else found.said_at
-
-    def _thread_of(self, seq: int) -> ThreadId | None:
-        """In which thread an utterance was said; None if it is gone."""
-        found = self._utterance(seq)
-        return None if found is None else found.thread
-
     def _utterance(self, seq: int) -> Utterance | None:
+        """An utterance; None if it is gone."""
         found = self.store.log.utterances(self.owner.id, seq - 1, 1)
         return found[0] if found and found[0].seq == seq else None
 
@@ -238,6 +238,14 @@ class Claim:
         if self.held.to_redo is None:
             self.held.to_redo = set(self.parts.backlog(self.owner, self.parts.clock()).to_redo)
         return self.held.to_redo
+
+    def next_pending(self, now: datetime) -> tuple[NotedPage, ...]:
+        """The next batch of pages to be placed; those of several are read at once."""
+        size = self.settings.batch_pages
+        if len(self.held.pending) < size:
+            short, limit = self.settings.short_term_pages, _BATCHES * size
+            self.held.pending = self.store.work.pending_pages(self.owner.id, short, now, limit)
+        return self.held.pending[:size]
 
     @property
     def waiting(self) -> bool:
@@ -341,9 +349,11 @@ class Claim:
         lessons = tuple(one for one in lessons if one[0].facts or one[0].traits or one[0].profile)
         if not lessons:
             return []
-        from embermem.memoryos.forget.forgetting import taught_by  # a process that only recalls loads none of it
-
-        said = taught_by(self.store.forgetting, self.owner.id, [page for _, pages in lessons for page in pages])
+        every = [u for _, pages in lessons for page in pages for u in page.utterances]
+        gone = self.store.forgetting.barred(
+            self.owner.id, {u.text for u in every}
+        )  # forgotten: nothing is learnt from it again
+        said = {u.seq: u.said_at for u in every if u.text not in gone}
         resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
         decisions: list[Decision] = []
         for change, pages in lessons:

@@ -52,8 +52,7 @@ class Group:
         names = {name for said in page.utterances for name in fold(said.speaker).split()}
         self.told.update(word for word in noted.keywords if word not in names)
         self.words.update(dict.fromkeys(noted.keywords, 1))
-        if vector is not None:
-            self.vector_sum = vector if self.vector_sum is None else self.vector_sum + vector
+        self.vector_sum = added(self.vector_sum, vector)
         self.unanalysed += not noted.analysed
         self.said_from, self.said_to = min(self.said_from, page.said_at), max(self.said_to, page.said_at)
         self.arrived = max(self.arrived, page.utterances[0].recorded_at)
@@ -64,11 +63,17 @@ class Group:
         self.begins = self.begins or other.begins
         self.told |= other.told
         self.words.update(other.words)
-        if other.vector_sum is not None:
-            self.vector_sum = other.vector_sum if self.vector_sum is None else self.vector_sum + other.vector_sum
+        self.vector_sum = added(self.vector_sum, other.vector_sum)
         self.unanalysed += other.unanalysed
         self.said_from, self.said_to = min(self.said_from, other.said_from), max(self.said_to, other.said_to)
         self.arrived = max(self.arrived, other.arrived)
+
+
+def added(one: Vector | None, other: Vector | None) -> Vector | None:
+    """The sum of two vectors that there may be."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
 
 
 @dataclass(kw_only=True, slots=True)

@@ -14,6 +14,7 @@ from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.config import Settings
 from embermem.core.equations import cosine, f_score, heat, jaccard, recency
 from embermem.core.types import PageView, Segment, SegmentId
+from embermem.memoryos.ingest.grouping import added
 from embermem.memoryos.ingest.segment_text import counted_keywords, with_counts, with_told
 from embermem.protocols import SegmentState
 
@@ -72,9 +73,6 @@ def grown(
 ) -> SegmentState:
     """The segment after a page joined: its summary, keywords, embedding and times follow its pages."""
     page = view.page
-    vector = segment.vector_sum
-    if view.vector is not None:
-        vector = view.vector if vector is None else vector + view.vector
     return replace(
         segment,
         parts=with_told(segment.parts, told),
@@ -84,7 +82,7 @@ def grown(
         pages=segment.pages + 1,
         unanalysed=segment.unanalysed + 1,
         last_access=max(segment.last_access, page.utterances[0].recorded_at),
-        vector_sum=vector,
+        vector_sum=added(segment.vector_sum, view.vector),
     )
 
 

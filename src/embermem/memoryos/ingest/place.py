@@ -23,7 +23,7 @@ def place(claim: Claim) -> bool:
     settings, parts, now = claim.settings, claim.parts, claim.parts.clock()
     if claim.stale_segments:
         return False  # a reindex is on its way: nothing could be compared with them
-    batch = claim.store.work.pending_pages(claim.owner.id, settings.short_term_pages, now, settings.batch_pages)
+    batch = claim.next_pending(now)
     if not batch:
         return False
     if not claim.whole or claim.ahead is not None:
@@ -34,6 +34,7 @@ def place(claim: Claim) -> bool:
         batch = tuple(noted for noted in batch if noted.view.page.no <= claim.due_to)
     read = read_by_analyst(claim, batch, now)
     if read is None:
+        claim.held.pending = ()
         return False
     notes, decisions, analyst = read.notes, read.decisions, read.analyst
     chain_of = _chains_of(notes, decisions)
@@ -59,6 +60,7 @@ def place(claim: Claim) -> bool:
         claim.segments[one] = touched[one] = replace(touched[one], vector_sum=vector)
     claim.apply(Cause.CONSOLIDATION, analyst, decisions, segment_vectors=vectors)
     claim.placed += len(notes)
+    claim.held.pending = claim.held.pending[len(notes) :]
     if settings.placed_by == "chain":
         look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from embermem.core.changes import Analysed, Cause, SummaryPart
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
-from embermem.core.types import PageId, Persona, PersonaChange, Segment, SegmentId
+from embermem.core.types import Persona, PersonaChange, Segment, SegmentId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
-from embermem.memoryos.ingest.read import in_our_words
+from embermem.memoryos.ingest.read import ids_of, in_our_words
 from embermem.protocols import Analyst, NotedPage, ProfileRequest, SegmentState
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     while ready and not claim.waiting:
         if claim.unpromoted is not None:
             until = now + pause(settings, 0)
-            claim.store.work.postpone(claim.lease, _ids(ready), claim.unpromoted, until, tried=False)
+            claim.store.work.postpone(claim.lease, ids_of(ready), claim.unpromoted, until, tried=False)
             return False
         asks = claim.parts.modelled and not claim.unbelieved
         size = _asked_at_once(claim) if asks else len(ready)
@@ -90,7 +90,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
             waiting += some
             alone += 1
             if ready and (alone >= _ALONE or claim.parts.promoting.hopeless):
-                claim.store.work.postpone(claim.lease, _ids(ready), str(came), now + pause(settings, 0), tried=False)
+                claim.store.work.postpone(claim.lease, ids_of(ready), str(came), now + pause(settings, 0), tried=False)
                 return False
     return not ready and not waiting
 
@@ -126,7 +126,7 @@ def _analyse_pages(
             claim.go_on_without(str(wait))
             return _Came.AGAIN
         claim.wait(wait)
-        claim.store.work.postpone(claim.lease, _ids(notes), str(wait), wait.retry_at, tried=False)
+        claim.store.work.postpone(claim.lease, ids_of(notes), str(wait), wait.retry_at, tried=False)
         return _Came.STOPPED
     except AnalystError as error:
         logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
@@ -179,7 +179,7 @@ def _put_off(
         if decisions:
             claim.apply(Cause.PROMOTION, extractive.name, decisions)
     wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)
-    claim.store.work.postpone(claim.lease, _ids(notes), str(error), claim.parts.clock() + wait)
+    claim.store.work.postpone(claim.lease, ids_of(notes), str(error), claim.parts.clock() + wait)
 
 
 def _close(claim: Claim, segment: SegmentState, notes: Sequence[NotedPage]) -> None:
@@ -188,10 +188,6 @@ def _close(claim: Claim, segment: SegmentState, notes: Sequence[NotedPage]) -> N
         done = [Analysed(page_id=noted.view.page.id, upto_seq=noted.view.page.last_seq) for noted in notes]
         claim.apply(Cause.PROMOTION, claim.parts.extractive.name, done)
         claim.segments[segment.id] = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
-
-
-def _ids(notes: Sequence[NotedPage]) -> list[PageId]:
-    return [noted.view.page.id for noted in notes]
 
 
 def _profiled(claim: Claim, analyst: Analyst, request: ProfileRequest, notes: Sequence[NotedPage]) -> PersonaChange:

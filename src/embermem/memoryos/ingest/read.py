@@ -55,6 +55,7 @@ def annotate(claim: Claim) -> bool:
     decisions += claim.knowledge.meet(view.page for view in views)
     decisions += learnt_when_read(claim, [_added(noted) for noted in _as_read(batch, annotations)])
     claim.apply(Cause.ANNOTATION, analyst.name, decisions)
+    claim.held.pending = ()
     return True
 
 
@@ -136,7 +137,7 @@ def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> 
                 claim.go_on_without(failure or str(wait))
                 return _as_extracted(claim, batch, error=failure or str(wait))
             claim.wait(wait)
-            claim.store.work.postpone(claim.lease, _ids(batch), str(wait), wait.retry_at, tried=False)
+            claim.store.work.postpone(claim.lease, ids_of(batch), str(wait), wait.retry_at, tried=False)
             return None
         except (ModelReplyError, ModelTooLong) as error:
             logger.warning("the answer about %d pages could not be used: %s", len(shown), error)
@@ -193,7 +194,7 @@ def _failed_on_the_way(
     claim.redo_from = now + pause(claim.settings, 0)
     if tried < claim.settings.attempts:
         logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(batch), error)
-        claim.store.work.postpone(claim.lease, _ids(batch), str(error), now + claim.pause_after(error, tried))
+        claim.store.work.postpone(claim.lease, ids_of(batch), str(error), now + claim.pause_after(error, tried))
         return None
     logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried, error)
     told = str(error) if isinstance(error, ModelError) else ""
@@ -201,7 +202,7 @@ def _failed_on_the_way(
     return _as_extracted(claim, batch, error=told)
 
 
-def _ids(batch: Sequence[NotedPage]) -> list[PageId]:
+def ids_of(batch: Sequence[NotedPage]) -> list[PageId]:
     return [noted.view.page.id for noted in batch]
 
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from embermem.core.changes import Cause, Decision, Placed, SegmentEnded, SummaryPart
 from embermem.core.types import ChainId, PageId, SegmentId
 from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.claim import Claim
-from embermem.memoryos.ingest.grouping import Group, Grouping, Members
+from embermem.memoryos.ingest.grouping import Group, Grouping, Members, added
 from embermem.memoryos.ingest.topics import words_of
 from embermem.protocols import NotedPage, SegmentState
-
-if TYPE_CHECKING:
-    from embermem.core.types import Vector
 
 _ROUNDS = 2
 """How often segments are joined and chains move after a batch."""
@@ -134,7 +130,7 @@ class _LookingBack:
                 unanalysed=a.unanalysed + b.unanalysed,
                 last_access=max(a.last_access, b.last_access),
                 visited_at=max((at for at in (a.visited_at, b.visited_at) if at is not None), default=None),
-                vector_sum=_added(a.vector_sum, b.vector_sum),
+                vector_sum=added(a.vector_sum, b.vector_sum),
             )
         )
         self._end(gone)
@@ -222,7 +218,7 @@ class _LookingBack:
                 pages=target.pages + len(group.pages),
                 unanalysed=target.unanalysed + unanalysed,
                 last_access=max(target.last_access, group.arrived),
-                vector_sum=_added(target.vector_sum, group.vector_sum),
+                vector_sum=added(target.vector_sum, group.vector_sum),
             )
         )
         self._grouping.members(target_id).chains.setdefault(chain_id, Group()).add_all(group)
@@ -311,9 +307,3 @@ def _begun(chains: Mapping[ChainId, Group]) -> tuple[SummaryPart, ...]:
         if one.begins is not None
     )
     return tuple(parts)[:1]
-
-
-def _added(one: Vector | None, other: Vector | None) -> Vector | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other

@@ -7,6 +7,7 @@ as its pages come: its keywords, and the sum of its vectors.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ class Topics:
         self._states: dict[SegmentId, SegmentState] = {}
         self._place: dict[SegmentId, int] = {}
         """The column of each segment in what is counted, and its row among the sums."""
-        self._row: dict[str, int] = {}
+        self._row = defaultdict[str, int]()
+        self._row.default_factory = self._row.__len__
         """The row of each keyword in what is counted."""
         self._held = np.zeros((0, 0))
         """How many pages of each segment have each keyword."""
@@ -42,6 +44,7 @@ class Topics:
         """What each keyword weighs; NaN until it is asked for."""
         self._length: float | None = None
         self._sums: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
+        self._bare = np.zeros(0, dtype=np.bool_)
         self._mean: Vector | None = None
 
     def follow(self, segments: Mapping[SegmentId, SegmentState]) -> None:
@@ -72,6 +75,7 @@ class Topics:
             self._sums = None
         elif self._sums is not None:
             self._sums[self._place[segment_id]] = _sum(state, self._sums.shape[1])
+            self._bare[self._place[segment_id]] = state.vector_sum is None
         place = self._place[segment_id]
         self._states[segment_id] = state
         self._sizes[place] = state.pages
@@ -86,17 +90,18 @@ class Topics:
         segment that they are `inside` the other pages are compared. Too few keywords in common count as none."""
         rows, having = self._rows(words), np.array([*words.values()], dtype=np.float64)
         weights = self._weights_of(rows)
-        told = np.flatnonzero(weights)
+        told = weights > 0.0
+        having = having[told]
         others, sizes = self._held[rows[told]], self._sizes
         if inside is not None:
             own = others[:, self._place[inside]]
-            own[own > 0.0] -= having[told][own > 0.0]
+            own -= having * (own > 0.0)
             sizes = sizes.copy()
             sizes[self._place[inside]] -= pages
-        shared = (others * having[told, None] * weights[told, None]).sum(axis=0)
+        shared = (having * weights[told]) @ others
         # One word, however rare, makes no topic; the more pages are compared, the more are in both by chance.
         least = np.minimum(1 + np.minimum(sizes, pages), TOPIC_WORDS_MOST)
-        shared[np.count_nonzero(others > 0.0, axis=0) < least] = 0.0
+        shared[(others > 0.0).sum(axis=0) < least] = 0.0
         near = self._nearness(vector_sum, pages, inside)
         pairs = np.maximum(1.0, sizes * float(pages))
         found = topic_linkage(shared, near, pairs, self._mean_length, self._settings.topic_vectors)
@@ -127,17 +132,21 @@ class Topics:
         self._sums = None
 
     def _rows(self, words: Iterable[str]) -> NDArray[np.int64]:
-        rows = np.array([self._row.setdefault(word, len(self._row)) for word in words], dtype=np.int64)
+        rows = [self._row[word] for word in words]
         if (more := len(self._row) - len(self._held)) > 0:
+            more = max(more, len(self._held))  # rows without a keyword yet
             self._held = np.pad(self._held, ((0, more), (0, 0)))
             self._weights = np.append(self._weights, np.full(more, np.nan))
-        return rows
+        return np.array(rows, dtype=np.int64)
 
     def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         unknown = rows[np.isnan(self._weights[rows])]
         if len(unknown):
-            having, which = np.unique(self._held[unknown].sum(axis=1), return_inverse=True)
-            self._weights[unknown] = np.array([self._weight(int(one)) for one in having])[which]
+            having = self._held[unknown].sum(axis=1).astype(np.int64)
+            weights = np.zeros(having.max() + 1)
+            counts = np.flatnonzero(np.bincount(having))
+            weights[counts] = [self._weight(one) for one in counts.tolist()]
+            self._weights[unknown] = weights[having]
         return self._weights[rows]
 
     def _weight(self, having: int) -> float:
@@ -160,6 +169,7 @@ class Topics:
             return np.zeros(len(self._states))
         if self._sums is None or self._sums.shape[1] != len(vector_sum):
             self._sums = np.stack([_sum(state, len(vector_sum)) for state in self._states.values()])
+            self._bare = np.array([state.vector_sum is None for state in self._states.values()])
             self._mean = None
         if self._mean is None:
             self._mean = self._sums.sum(axis=0) / max(1, self._pages)
@@ -169,8 +179,7 @@ class Topics:
             products[self._place[inside]] -= vector_sum @ towards
             sizes[self._place[inside]] -= pages
         near = products / np.maximum(1, sizes) - float(self._mean @ towards)
-        bare = [place for place, state in enumerate(self._states.values()) if state.vector_sum is None]
-        near[bare] = 0.0
+        near[self._bare] = 0.0
         return np.asarray(near, dtype=np.float64)
 
 

@@ -37,7 +37,7 @@ def _interests_in(text: str) -> frozenset[str]:
     language, known = languages.by_signs(text), _lexicon()
     words = (
         normal_form(own, word)
-        for run, _, _ in runs(fold(text))
+        for run in runs(fold(text))
         for own in (language_of_run(run, language),)
         for word in own.keywords_of(run)
     )

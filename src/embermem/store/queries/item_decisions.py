@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import ChainSummarised, Noted
@@ -19,18 +19,21 @@ __all__ = ["item_decisions"]
 
 _Item = TypeVar("_Item", Noted, ChainSummarised)
 _Id = TypeVar("_Id", bound=str)
+_change = schema.change.c
+_MADE = select(_change.no, _change.decisions).where(
+    _change.owner_id == bindparam("of"), _change.no.in_(bindparam("some", expanding=True))
+)
 
 
 def item_decisions(c: Connection, owner_id: OwnerId, kind: type[_Item], numbers: Mapping[_Id, int]) -> dict[_Id, _Item]:
     """The note of each page, or the summary of each chain, that a change made; by its id. Of several of one change the
     last."""
-    table, found = schema.change.c, dict[_Id, _Item]()
+    found = dict[_Id, _Item]()
     of: defaultdict[int, dict[str, _Id]] = defaultdict(dict)
     for item_id, no in numbers.items():
         of[no][item_id] = item_id
-    query = select(table.no, table.decisions).where(table.owner_id == owner_id)
     for some in reads.chunks(sorted(of)):
-        for row in c.execute(query.where(reads.one_of(table.no, some))):
+        for row in c.execute(_MADE, {"of": owner_id, "some": some}):
             for d in decisions_on(row.decisions, (kind,), of[row.no]):
                 found[of[row.no][d.page_id if isinstance(d, Noted) else d.chain_id]] = d
     return found

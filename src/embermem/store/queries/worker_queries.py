@@ -46,7 +46,16 @@ from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.item_decisions import item_decisions
-from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
+from embermem.store.statements import (
+    due_from,
+    ensure_owner,
+    locked_owner,
+    set_owner,
+    setting,
+    unclaimed,
+    update_rows,
+    write_receipt,
+)
 from embermem.store.states import States, counted_after
 from embermem.store.transactions import over_owners
 
@@ -134,31 +143,30 @@ class Work(States):
         receipt: Receipt | None = None,
     ) -> Change:
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
-        table, at = schema.owner, micros(now)
+        at = micros(now)
         with self._write() as c:
             ensure_owner(c, owner, at)
-            values: dict[str, Any] = {"revision": change.no}
+            values, expressions = {"revision": change.no}, dict[str, Any]()
             moves = {kind_of(decision).moves for decision in decisions}
             if not moves <= {Moves.NOTHING}:
                 values["persona_no"] = change.no
             if Moves.ALL in moves:
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
-                values["due_at"] = due_from(at)
+                expressions["due_at"] = due_from(at)
             known = self._standing(c, owner.id, revision, born)
             checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
             if checkpoint:
                 known = self._known(c, owner.id, topics=True, locked=True)
             after = known.held.after(change, reset="reset_no" in values)
             if "persona_no" in values:
-                values |= counted_after(known.held.state, after.state, change)
-            moved = c.execute(
-                update(table)
-                .where(table.c.owner_id == owner.id, *(() if lease is None else _held(lease)))
-                .values(**values)
-            )
-            if lease is not None and moved.rowcount == 0:
+                expressions |= counted_after(known.held.state, after.state, change)
+            held = {} if lease is None else {"lease_token": lease.token, "lease_by": lease.by}
+            moved = update_rows(c, schema.owner, owner.id, tuple(held), [values | held])
+            if lease is not None and not moved:
                 raise _stale(lease)
+            if expressions:
+                set_owner(c, owner.id, **expressions)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
             wrote = False
@@ -211,9 +219,9 @@ class Work(States):
             return _noted_pages(c, owner_id, c.execute(_select_unread(open_too=open_too), asked).all())
 
     def pending_pages(self, owner_id: OwnerId, short: int, now: datetime, limit: int) -> tuple[NotedPage, ...]:
-        pending = _in_order(owner_id).add_columns(_is_read().label("read")).where(_is_pending(short)).limit(limit)
+        asked = {"of": owner_id, "short": short, "limit": limit}
         with self._read() as c:
-            first = list(takewhile(lambda row: _may_be_placed(row, now), c.execute(pending).all()))
+            first = list(takewhile(lambda row: _may_be_placed(row, now), c.execute(_PENDING, asked).all()))
             return _noted_pages(c, owner_id, first, short)
 
     def newest_pages(self, owner_id: OwnerId, segment_id: SegmentId, limit: int) -> tuple[NotedPage, ...]:
@@ -285,15 +293,12 @@ class Work(States):
             )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        page = schema.page
         found: dict[ThreadId, ChainTail] = {}
         with self._read() as c:
             embedder = setting(c, "embedder")
             rows = {}
             for thread, no in before.items():
-                tail = reads.select_pages(owner_id).where(page.c.thread == thread, page.c.no < no)
-                row = c.execute(tail.where(page.c.chain_id.is_not(None)).order_by(page.c.no.desc()).limit(1)).first()
-                if row is not None:
+                if (row := c.execute(_TAIL, {"of": owner_id, "thread": thread, "before": no}).first()) is not None:
                     rows[thread] = row
             if not rows:
                 return found
@@ -445,11 +450,6 @@ def _micros_of(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * 1e6)
 
 
-def _is_read() -> Any:
-    page = schema.page.c
-    return and_(page.chain_id.is_not(None), page.last_seq <= schema.owner.c.embedded_seq)
-
-
 def _may_be_placed(row: Any, now: datetime) -> bool:
     return row.read and (row.retry_at is None or row.retry_at <= micros(now))
 
@@ -457,6 +457,15 @@ def _may_be_placed(row: Any, now: datetime) -> bool:
 def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
+
+
+_page = schema.page.c
+_IS_READ = and_(_page.chain_id.is_not(None), _page.last_seq <= schema.owner.c.embedded_seq).label("read")
+_SHORT, _LIMIT = (bindparam(name, type_=Integer) for name in ("short", "limit"))
+_PENDING = _in_order(bindparam("of")).add_columns(_IS_READ).where(_is_pending(_SHORT)).limit(_LIMIT)
+_BEFORE = (_page.thread == bindparam("thread"), _page.no < bindparam("before"), _page.chain_id.is_not(None))
+_TAIL = reads.select_pages(bindparam("of")).where(*_BEFORE).order_by(_page.no.desc()).limit(1)
+"""Statements that each step of a claim asks, made once."""
 
 
 def _may_be_redone(now: datetime) -> Any:

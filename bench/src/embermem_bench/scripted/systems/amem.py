@@ -64,7 +64,7 @@ def _notes(shown: str) -> list[re.Match[str]]:
 
 def _words(text: str) -> list[str]:
     """The longest words that carry meaning, each once."""
-    found = dict.fromkeys(fold(run) for run, _, _ in runs(text[:2_000]))
+    found = dict.fromkeys(fold(run) for run in runs(text[:2_000]))
     kept = [word[:12] for word in found if word not in languages.by_signs(word).stop_words]
     return sorted(kept, key=lambda word: (-len(word), word))
 

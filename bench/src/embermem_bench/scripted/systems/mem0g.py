@@ -20,7 +20,7 @@ def entities(shown: str) -> dict[str, Any]:
     """Who speaks, and the longest words that are said."""
     named: dict[str, str] = {}
     for _, who, said in _messages(shown.partition("\nnew:\n")[2]):
-        words = [word for word, _, _ in runs(said) if terms(word) and len(word) <= 40]
+        words = [word for word in runs(said) if terms(word) and len(word) <= 40]
         longest = sorted(dict.fromkeys(words), key=lambda word: -len(word))[:_WORDS]
         if longest and who:
             named.setdefault(who, "person")
