@@ -60,7 +60,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with Memory(tmp_path_factory.mktemp("sample") / "memory.db", clock=clock, **SMALL) as memory:
         live(memory.of("alice"), clock)
         data = exported(memory, vectors=True)
-    assert len({line["kind"] for line in lines_of(data)}) == 9
+    assert len({line["kind"] for line in lines_of(data)}) == 10
     return data
 
 
@@ -312,7 +312,8 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a field's name too long": (decide("ProfileSet", name="n" * 65), "name has 65 characters"),
     "a segment never written": (decide("Placed", segment_id="elsewhere"), "segments without a text: 1"),
     "a receipt of nothing": (put("receipt", first_seq=0), "the receipt is of no utterances"),
-    "visits below 0": (put("segment", visits=-1), "visits are counted from 0"),
+    "no visits": (put("visit", visits=0), "visits are counted from 1"),
+    "visits of nothing": (put("visit", id="f9-000"), "visits of what is not there"),
     "a vector of nothing": (put("vector", seq=9_999), "there is no utterance 9999"),
     "a vector twice": (again("vector"), "has a vector already"),
     "a short vector": (put("vector", data="AAAA"), "is none of hashed"),

@@ -350,8 +350,7 @@ class Reading(Handle):
         self, archived: bool = False, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
     ) -> tuple[Segment, ...]:
         """Return the segments of mid-term memory, or of the archive, oldest first; those all of which is in `scope`.
-        `as_of` a time: as they were then, without visits; `valid_at`: those with something said by then, with only that
-        part."""
+        `as_of` a time: as they were then; `valid_at`: those with something said by then, with only that part."""
         found = self._segments(archived, None, as_of, valid_at)
         seen = self._in_scope(scope, self._moment(as_of, valid_at))
         return found if seen is None else seen.segments(found)
@@ -363,11 +362,12 @@ class Reading(Handle):
             raise self._none_such("segment", segment_id)
         return found[0]
 
-    def heat(self, segment: Segment) -> float:
-        """Return the segment's heat now (paper, Eq. 3)."""
+    def heat(self, segment: Segment, *, as_of: At = None) -> float:
+        """Return the segment's heat now (paper, Eq. 3); `as_of` a time: of a segment as it was then."""
         from embermem.memoryos.ingest.mid_term import heat_of
 
-        return heat_of(segment, self._parts.clock(), self._parts.settings)
+        at = self._parts.clock() if as_of is None else self._inbox().moment(as_of, "as_of")
+        return heat_of(segment, at, self._parts.settings)
 
     def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time; those all of which is in `scope`."""

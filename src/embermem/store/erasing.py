@@ -41,7 +41,6 @@ from embermem.core.errors import (
     StoreError,
     StoreUnreachable,
 )
-from embermem.core.state import PersonaState
 from embermem.core.types import DocumentId, Forgotten, Owner, OwnerId, PageId, SegmentId, document_of, thread_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
@@ -56,7 +55,7 @@ from embermem.store.engines.words import is_spread, upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
 from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
-from embermem.store.queries import originals, reads
+from embermem.store.queries import originals, reads, visits
 from embermem.store.queries.changes import log
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
@@ -110,15 +109,15 @@ class Erasing(States):
             left = known.held.redacted(pairs)
             assert left.topics is not None  # which were asked for
             topics = left.topics
-            after = left.after(change, reset=True)
             sums = _sums_without(c, known, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), partial(self._made_secret, c))
             drop_index_files(c, owner.id, self._database)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure, topics)
             checkpoints.redact(c, owner.id, pairs, topics)
-            _drop_visits(c, owner.id, known.held.state, after.state)
-            at = micros(now)
+            visits.drop_missing(c, owner.id, left.state)
+            at, change = micros(now), visits.told_in(c, owner.id, change)
+            after = left.after(change, reset=True)
             log(c, owner.id, change)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
             vectors = {"embedded_seq": embedded_seq(owner.id)}
@@ -574,14 +573,6 @@ def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str
         for text in row:
             found |= wanted.intersection(_QUOTED.findall(text))
     return found
-
-
-def _drop_visits(c: Connection, owner_id: OwnerId, before: PersonaState, after: PersonaState) -> None:
-    """Facts that are gone were never recalled."""
-    table = schema.fact_visit
-    gone = [fact.added.fact_id for fact in before.facts if after.facts.get(fact.added.fact_id) is None]
-    for some in reads.chunks(gone):
-        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.fact_id.in_(some)))
 
 
 def _sums_without(

@@ -54,9 +54,9 @@ def _some(table: Table, key: str, *names: str) -> Select[Any]:
 
 
 _PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "redo_at")
-_COUNTERS = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at")
+_COUNTERS = ("opened_no", "evicted_no", "touched_no", "pages", "newest_at")
 _SEGMENTS = _some(schema.segment, "segment_id", *_COUNTERS, "change_no")
-_BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None, "visited_at": None}
+_BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None}
 """What a segment counts before anything happens to it."""
 
 
@@ -143,8 +143,6 @@ class Projector:
             case changes.BegunAnew():  # the first of its change: what was staged before is put away too
                 self._stage_anew()
                 forget_derived(self._connection, self._owner_id)
-                visit = schema.fact_visit
-                self._connection.execute(delete(visit).where(visit.c.owner_id == self._owner_id))
             case (
                 changes.ChainSummarised()
                 | changes.FactAdded()
@@ -163,6 +161,7 @@ class Projector:
                 | changes.FactBarred()
                 | changes.ConflictSettled()
                 | changes.Erased()
+                | changes.Visited()
             ):
                 pass  # folded from the log, or read there: no row holds it
             case _:
@@ -265,8 +264,7 @@ class Projector:
         there: Mapping[str, Any],
         known: Mapping[SegmentId, Any],
     ) -> dict[SegmentId, Row]:
-        """What segments count once pages were `placed`, some of which `moved` from another segment. One that ended
-        counts nothing, and its visits are of the segment where its pages are."""
+        """What segments count once pages were `placed`, some of which `moved` from another segment."""
         entered = Counter(into for page_id, into in placed.items() if there[page_id].segment_id != into)
         left, arrived = Counter(moved.values()), dict[SegmentId, int]()
         for page_id, into in placed.items():
@@ -287,10 +285,7 @@ class Projector:
             row["newest_at"] = max(row["newest_at"], arrived.get(segment_id, 0))
             if left[segment_id]:
                 row["newest_at"] = self._newest(segment_id) if row["pages"] else 0
-            rows[segment_id] = row
-        into_of = {before: placed[page_id] for page_id, before in sorted(moved.items())}
-        for segment_id in sorted(one for one, moves in self._segments.items() if moves.ended and one in rows):
-            _give_visits(rows[segment_id], rows.get(into_of.get(segment_id, SegmentId(""))))
+            rows[segment_id] = {**row, **(_NO_VECTOR if moves.ended else {})}
         return rows
 
     def _known_segments(self, ids: Collection[SegmentId]) -> dict[SegmentId, Any]:
@@ -321,14 +316,6 @@ class Projector:
             except ValueError as error:
                 raise StoreCorrupt(f"change {no} of the log is damaged: {error}; run `embermem doctor`") from None
         return *told[-1][:2], texts.get(segment_id)
-
-
-def _give_visits(ended: Row, into: Row | None) -> None:
-    """The visits of a segment that ended go to another."""
-    if into is not None and ended["visits"]:
-        times = [at for at in (ended["visited_at"], into["visited_at"]) if at is not None]
-        into.update(visits=into["visits"] + ended["visits"], visited_at=max(times, default=None))
-    ended.update(visits=0, visited_at=None, **_NO_VECTOR)
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

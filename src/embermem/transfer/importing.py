@@ -18,7 +18,6 @@ from embermem.core.types import NO_USER, Owner, Role, thread_of
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
     DocumentPart,
-    FactPart,
     OriginalPart,
     OwnerPart,
     Parts,
@@ -26,6 +25,7 @@ from embermem.store.admin.transferring import (
     SegmentPart,
     UtterancePart,
     VectorPart,
+    VisitPart,
 )
 from embermem.store.codec import passages_from
 from embermem.store.sql import SqlStore
@@ -197,8 +197,10 @@ class _Gathered:
                 of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
                 said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
                 _expect(of_call or said, "the receipt is of no utterances")
-            case SegmentPart() | FactPart():
-                _expect(part.visits >= 0, "visits are counted from 0")
+            case SegmentPart():
+                pass
+            case VisitPart():
+                _expect(part.visits > 0, "visits are counted from 1")
             case VectorPart():
                 _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
                 self.seqs.discard(part.seq)

@@ -17,7 +17,6 @@ from embermem.core.originals import json_of, value_of
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
     DocumentPart,
-    FactPart,
     OriginalPart,
     OwnerPart,
     Part,
@@ -25,6 +24,7 @@ from embermem.store.admin.transferring import (
     SegmentPart,
     UtterancePart,
     VectorPart,
+    VisitPart,
 )
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, moment, offset
 
@@ -65,7 +65,7 @@ class End:
     receipts: int
     segments: int
     vectors: int
-    facts: int = 0
+    visits: int = 0
     documents: int = 0
     originals: int = 0
 
@@ -97,7 +97,7 @@ KINDS: Mapping[str, type[Any]] = {
     "change": Change,
     "receipt": ReceiptPart,
     "segment": SegmentPart,
-    "fact": FactPart,
+    "visit": VisitPart,
     "vector": VectorPart,
     "end": End,
     "finish": Finish,
@@ -109,7 +109,7 @@ LISTS: Mapping[type[Part], str] = {
     Change: "changes",
     ReceiptPart: "receipts",
     SegmentPart: "segments",
-    FactPart: "facts",
+    VisitPart: "visits",
     VectorPart: "vectors",
 }
 """What an owner has many of: what these are called in `Parts` and `End`."""

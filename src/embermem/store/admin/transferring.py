@@ -30,12 +30,11 @@ from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, owner_state, set_owner, setting, update_rows
-from embermem.store.states import folded
 from embermem.store.values import value_rows
 
 _TOLD = (
     *(schema.owner, schema.page, schema.document, schema.utterance, schema.original, schema.change),
-    *(schema.receipt, schema.segment, schema.fact_visit),
+    *(schema.receipt, schema.segment, schema.visit),
 )
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
@@ -110,17 +109,15 @@ class ReceiptPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentPart:
-    """What no log holds of a segment: its visits, and the sum of its pages' vectors (float32, little-endian)."""
+    """What no log holds of a segment: the sum of its pages' vectors (float32, little-endian)."""
 
     id: str
-    visits: int
-    visited_at: datetime | None
     sum: bytes | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactPart:
-    """What no log holds of a fact: how often it was recalled, and when last. One that never was has none."""
+class VisitPart:
+    """Visits of a segment or fact that no change tells of yet, and when the last was."""
 
     id: str
     visits: int
@@ -139,7 +136,15 @@ class VectorPart:
 
 
 Part = (
-    OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
+    OwnerPart
+    | DocumentPart
+    | UtterancePart
+    | OriginalPart
+    | Change
+    | ReceiptPart
+    | SegmentPart
+    | VisitPart
+    | VectorPart
 )
 
 
@@ -153,7 +158,7 @@ class Parts:
     receipts: Sequence[ReceiptPart]
     segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
-    facts: Sequence[FactPart] = ()
+    visits: Sequence[VisitPart] = ()
     documents: Sequence[DocumentPart] = ()
     originals: Sequence[OriginalPart] = ()
 
@@ -214,7 +219,8 @@ class Transferring(Erasing):
                 due_at=micros(now),
             )
             replay(c, owner.id)
-            _count_visits(c, owner.id, parts, embedder)
+            update_rows(c, schema.segment, owner.id, ("segment_id",), (_sum(one, embedder) for one in parts.segments))
+            write(c, schema.visit, (row_of(one, schema.visit, **mine, item_id=one.id) for one in parts.visits))
             _refuse_unsound(c, owner)
 
     def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:
@@ -271,8 +277,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
         case "segment":
             ours = embedder and row.embedder == embedder
             return record(SegmentPart, row, id=row.segment_id, sum=single_sum(row.vector_sum) if ours else None)
-        case "fact_visit":
-            return record(FactPart, row, id=row.fact_id)
+        case "visit":
+            return record(VisitPart, row, id=row.item_id)
         case _:
             if row.embedder != embedder:
                 return None
@@ -327,19 +333,7 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
         raise InputError(f"the log gives an inconsistent memory: {found[0]}{more}")
 
 
-def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str) -> None:
-    """What no log holds: the use of segments and facts, and the sums of segments' vectors."""
-    segments = [
-        row_of(
-            part,
-            schema.segment,
-            segment_id=part.id,
-            vector_sum=None if part.sum is None else sum_bytes(sum_from(part.sum)),
-            embedder=None if part.sum is None else embedder,
-        )
-        for part in parts.segments
-    ]
-    update_rows(c, schema.segment, owner_id, ("segment_id",), segments)
-    there = folded(c, owner_id).newest
-    facts = (part for part in parts.facts if there.fact(part.id) is not None)
-    write(c, schema.fact_visit, (row_of(one, schema.fact_visit, owner_id=owner_id, fact_id=one.id) for one in facts))
+def _sum(part: SegmentPart, embedder: str) -> dict[str, Any]:
+    """The columns of the sum of a segment's vectors."""
+    total = None if part.sum is None else sum_bytes(sum_from(part.sum))
+    return {"segment_id": part.id, "vector_sum": total, "embedder": None if total is None else embedder}

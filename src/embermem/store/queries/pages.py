@@ -192,7 +192,7 @@ def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:
 def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
     """The pages of which something was said."""
     page, said = schema.page, schema.utterance
-    columns = ("page_id", "no", "thread", "first_seq", "recorded_at", "expires_at", "expires_offset")
+    columns = ("page_id", "no", "thread", "first_seq", "last_seq", "recorded_at", "expires_at", "expires_offset")
     query = select(*(page.c[name] for name in columns)).where(page.c.owner_id == owner_id)
     if moment.seq is not None:
         query = query.where(page.c.first_seq <= moment.seq)

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
-from embermem.core.state import sorted_sources
+from embermem.core.state import NO_VISITS, Visits, sorted_sources
 from embermem.core.types import (
     ChainId,
     DocumentId,
@@ -260,6 +260,7 @@ def segment_from(
     embedder: str,
     unanalysed: int = 0,
     page_ids: tuple[PageId, ...] = (),
+    visits: Visits = NO_VISITS,
 ) -> Segment:
     """A segment; with its pages also what it rests on. Its vector is given if it is of this embedder, of whichever
     kind."""
@@ -278,15 +279,14 @@ def segment_from(
         counted=words_of(text.keywords),
         page_ids=page_ids,
         unanalysed=unanalysed,
-        last_access=moment(max(row.newest_at, row.visited_at or 0)),
-        visited_at=time_from(row.visited_at),
+        **accessed(row.newest_at, visits),
         archived=row.evicted_no is not None,
         sources=sources_in(text.parts) if page_ids else (),
         embedding=embedding,
     )
 
 
-def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
+def segment_state_from(row: Row[Any], embedder: str, unanalysed: int, visits: Visits) -> SegmentState:
     """A segment as placing sees it."""
     text = text_from(row)
     return record(
@@ -298,10 +298,16 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         title=text.title or "",
         shown=text.shown or (),
         unanalysed=unanalysed,
-        last_access=moment(max(row.newest_at, row.visited_at or 0)),
-        visited_at=time_from(row.visited_at),
+        **accessed(row.newest_at, visits),
         vector_sum=_vector_from(row, embedder),
     )
+
+
+def accessed(newest_at: int, visits: Visits) -> dict[str, Any]:
+    """What a segment counts of visits; the last access, unless a visit was later, is when its newest page came."""
+    arrived = moment(newest_at)
+    last = arrived if visits.at is None else max(arrived, visits.at)
+    return {"visits": visits.times, "visited_at": visits.at, "last_access": last}
 
 
 def _vector_from(row: Row[Any], embedder: str) -> Vector | None:

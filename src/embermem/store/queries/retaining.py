@@ -8,11 +8,12 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
-from embermem.core.types import Owner, OwnerId, PageId
+from embermem.core.state import NO_VISITS, Visits
+from embermem.core.types import Fact, Owner, OwnerId, PageId
 from embermem.protocols import HELD, Receipt, Use
 from embermem.store import schema
-from embermem.store.codec import micros, moment, zoned
-from embermem.store.queries import reads
+from embermem.store.codec import micros, zoned
+from embermem.store.queries import reads, visits
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
 from embermem.store.statements import due_from, locked_owner, setting, write_receipt
@@ -25,13 +26,19 @@ class Retaining(States):
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
         segment = schema.segment
         with self._read() as c:
-            known = self._known(c, owner_id)
-            used, held = _fact_uses(c, known), facts(c, known, HELD)
+            known = self._known(c, owner_id, topics=True)
+            visited, held = visits.of(c, known), facts(c, known, HELD)
             counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
             rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
-            segments = [reads.segment_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows]
+            segments = [
+                reads.segment_from(
+                    row, embedder, counts.get(row.segment_id, 0), visits=visited.get(row.segment_id, NO_VISITS)
+                )
+                for row in rows
+            ]
+        told = _told_last(known)
         return (
-            *(Use(item=fact, visits=used[fact.id][0], last=used[fact.id][1]) for fact in held),
+            *(_use(fact, visited.get(fact.id, NO_VISITS), told[fact.id]) for fact in held),
             *(Use(item=one, visits=one.visits, last=one.last_access) for one in segments),
         )
 
@@ -85,18 +92,19 @@ def log_expiry(c: Connection, owner_id: OwnerId, now: datetime) -> None:
         .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
         .returning(table.c.revision)
     ).scalar_one()
-    log(c, owner_id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
+    change = Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=())
+    log(c, owner_id, visits.told_in(c, owner_id, change))
 
 
-def _fact_uses(c: Connection, known: Known) -> dict[str, tuple[int, datetime]]:
-    """Of each fact how often it was recalled, and when last, or told of last: said again, restored, ruled on."""
-    table, recorded = schema.fact_visit.c, known.held.state.recorded
-    rows = c.execute(select(table.fact_id, table.visits, table.visited_at).where(table.owner_id == known.owner_id))
-    visited = {row.fact_id: (row.visits, moment(row.visited_at)) for row in rows}
-    found: dict[str, tuple[int, datetime]] = {}
-    for fact, state in known.newest.facts():
-        if state.ended_no is None:
-            told = max(recorded[fact.no], recorded[fact.states[-1].began])
-            visits, at = visited.get(fact.added.fact_id, (0, told))
-            found[fact.added.fact_id] = visits, max(told, at)
-    return found
+def _use(fact: Fact, visited: Visits, told: datetime) -> Use:
+    return Use(item=fact, visits=visited.times, last=told if visited.at is None else max(told, visited.at))
+
+
+def _told_last(known: Known) -> dict[str, datetime]:
+    """When each fact was told of last: said again, restored, ruled on."""
+    recorded = known.held.state.recorded
+    return {
+        fact.added.fact_id: max(recorded[fact.no], recorded[fact.states[-1].began])
+        for fact, state in known.newest.facts()
+        if state.ended_no is None
+    }

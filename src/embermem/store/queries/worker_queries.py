@@ -27,8 +27,8 @@ from embermem.core.changes import (
 )
 from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.state import sorted_sources
-from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
+from embermem.core.state import NO_VISITS, sorted_sources
+from embermem.core.types import ChainId, ChainTail, ItemId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.protocols import (
     Backlog,
     InSegment,
@@ -45,9 +45,8 @@ from embermem.protocols import (
 )
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros, passages_bytes, vectors_bytes
-from embermem.store.engines.words import upsert
 from embermem.store.projector import Projector
-from embermem.store.queries import reads
+from embermem.store.queries import reads, visits
 from embermem.store.queries.changes import log
 from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
@@ -149,6 +148,7 @@ class Work(States):
             known = self._known(c, owner.id, locked=True)
             if known.no != revision:
                 raise _refusal(c, owner.id, revision, lease)
+            change = visits.told_in(c, owner.id, change)
             checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
             if checkpoint:
                 known = self._known(c, owner.id, topics=True, locked=True)
@@ -305,48 +305,23 @@ class Work(States):
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         with self._read() as c:
-            counts = reads.unanalysed_counts(c, owner_id)
-            embedder = setting(c, "embedder")
+            counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
+            visited = visits.of(c, self._known(c, owner_id, topics=True))
             rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
-            return tuple(reads.segment_state_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows)
-
-    def visit(
-        self,
-        owner_id: OwnerId,
-        segments: Mapping[SegmentId, int],
-        now: datetime,
-        facts: Mapping[FactId, int] | None = None,
-    ) -> None:
-        segment, table, at = schema.segment.c, schema.fact_visit, micros(now)
-        with self._write() as c:
-            locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
-            visited = (
-                update(schema.segment)
-                .where(segment.owner_id == owner_id, segment.segment_id == bindparam("k_id"))
-                .values(
-                    visits=func.coalesce(segment.visits, 0) + bindparam("k_visits"),
-                    visited_at=case((segment.visited_at > at, segment.visited_at), else_=at),
+            return tuple(
+                reads.segment_state_from(
+                    row, embedder, counts.get(row.segment_id, 0), visited.get(row.segment_id, NO_VISITS)
                 )
+                for row in rows
             )
-            if segments:
-                c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in segments.items()])
-            then = self._known(c, owner_id).newest if facts else None
-            rows = [
-                {"owner_id": owner_id, "fact_id": one, "visits": visits, "visited_at": at}
-                for one, visits in (facts or {}).items()
-                if then is not None and then.fact(one) is not None
-            ]
-            if rows:
-                new = upsert(c, table)
-                more = {"visits": table.c.visits + new.excluded.visits}
-                last = case((table.c.visited_at > new.excluded.visited_at, table.c.visited_at), else_=at)
-                c.execute(
-                    new.on_conflict_do_update(
-                        index_elements=["owner_id", "fact_id"], set_={**more, "visited_at": last}
-                    ),
-                    rows,
-                )
-            set_owner(c, owner_id, due_at=due_from(at))
+
+    def visit(self, owner_id: OwnerId, counts: Mapping[ItemId, int], now: datetime) -> None:
+        with self._write() as c:
+            set_owner(c, owner_id, due_at=due_from(micros(now)))  # first, since it holds the row: else two could wait
+            there = visits.segments_among(c, owner_id, counts)  # for each other
+            if others := counts.keys() - there:
+                there |= visits.facts_among(self._known(c, owner_id).held.state, others)
+            visits.count(c, owner_id, {one: counts[one] for one in sorted(there)}, micros(now))
 
 
 def _makes_due(decision: Decision) -> bool:
