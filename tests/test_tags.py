@@ -107,9 +107,9 @@ EXPORTED = {
     "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage origin",
     "document": "id source title digest said_at recorded_at metadata", "original": "id value",
     "change": "no cause analyst recorded_at decisions",
-    "receipt": "key digest first_seq last_seq recorded_at change_no result", "segment": "id sum",
+    "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "visit": "id visits visited_at", "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors visits documents originals", "finish": "owners",
+    "end": "utterances changes receipts vectors visits documents originals", "finish": "owners",
 }  # fmt: skip
 """Lines of an export."""
 

@@ -116,9 +116,8 @@ class Erasing(States):
             rewrite(c, owner.id, erasure, topics)
             checkpoints.redact(c, owner.id, pairs, topics)
             visits.drop_missing(c, owner.id, left.state)
-            at, change = micros(now), visits.told_in(c, owner.id, change)
+            at, change = micros(now), log(c, owner.id, change)
             after = left.after(change, reset=True)
-            log(c, owner.id, change)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
             vectors = {"embedded_seq": embedded_seq(owner.id)}
             set_owner(c, owner.id, **moved, **vectors, due_at=due_from(at), **counted(after.state))

@@ -69,7 +69,6 @@ class _SegmentMoves:
     touched: list[int] = field(default_factory=list)
     evicted: list[int] = field(default_factory=list)
     told: list[tuple[int, int, changes.SegmentTold | None]] = field(default_factory=list)
-    ended: bool = False
 
 
 class Projector:
@@ -133,7 +132,6 @@ class Projector:
             case changes.SegmentEnded():
                 self._ended.append(d.segment_id)
                 self._segment(d.segment_id).evicted.append(self._no)
-                self._segment(d.segment_id).ended = True
             case changes.Embedded():
                 self._embedded_seq = d.last_seq
             case changes.TextsBarred():
@@ -238,18 +236,18 @@ class Projector:
         known = self._known_segments({*self._segments, *moved.values()})
         rows = self._counted(placed, moved, there, known)
         texts: Texts = {}
+        bare = {**NO_TEXT, **_NO_VECTOR}
         for segment_id in (one for one, moves in self._segments.items() if moves.told and one in rows):
             stands = known[segment_id].change_no if segment_id in known else None
             no, at, text = self._text(segment_id, stands)
             if text is None:
-                rows[segment_id] |= dict(NO_TEXT)
+                rows[segment_id] |= bare
             else:
                 rows[segment_id] |= text_row(text, no, at)
                 texts[segment_id] = no, text
         for segment_id, vector in segment_vectors.vectors.items():
             if segment_id in rows:
                 rows[segment_id] |= {"embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
-        bare = {**NO_TEXT, **_NO_VECTOR}
         new = [self._row(**{**bare, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
         if new:
             self._connection.execute(insert(schema.segment), new)
@@ -285,7 +283,7 @@ class Projector:
             row["newest_at"] = max(row["newest_at"], arrived.get(segment_id, 0))
             if left[segment_id]:
                 row["newest_at"] = self._newest(segment_id) if row["pages"] else 0
-            rows[segment_id] = {**row, **(_NO_VECTOR if moves.ended else {})}
+            rows[segment_id] = row
         return rows
 
     def _known_segments(self, ids: Collection[SegmentId]) -> dict[SegmentId, Any]:

@@ -21,7 +21,6 @@ from embermem.store.admin.transferring import (
     OwnerPart,
     Part,
     ReceiptPart,
-    SegmentPart,
     UtterancePart,
     VectorPart,
     VisitPart,
@@ -63,7 +62,6 @@ class End:
     utterances: int
     changes: int
     receipts: int
-    segments: int
     vectors: int
     visits: int = 0
     documents: int = 0
@@ -96,7 +94,6 @@ KINDS: Mapping[str, type[Any]] = {
     "original": OriginalPart,
     "change": Change,
     "receipt": ReceiptPart,
-    "segment": SegmentPart,
     "visit": VisitPart,
     "vector": VectorPart,
     "end": End,
@@ -108,7 +105,6 @@ LISTS: Mapping[type[Part], str] = {
     OriginalPart: "originals",
     Change: "changes",
     ReceiptPart: "receipts",
-    SegmentPart: "segments",
     VisitPart: "visits",
     VectorPart: "vectors",
 }

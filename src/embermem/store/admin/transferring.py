@@ -18,23 +18,22 @@ from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId, UtteranceOrigin
 from embermem.core.vector_codes import halves_of, stored_bytes
-from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
 from embermem.languages.text_marks import marks_of_message
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
 from embermem.store.codec import micros, record, row_of, with_vectors, zoned
-from embermem.store.erasing import Erasing, gone_marks
+from embermem.store.erasing import Erasing, gone_marks, sum_again
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
-from embermem.store.statements import ensure_owner, owner_state, set_owner, setting, update_rows
+from embermem.store.statements import ensure_owner, owner_state, set_owner, setting
 from embermem.store.values import value_rows
 
 _TOLD = (
     *(schema.owner, schema.page, schema.document, schema.utterance, schema.original, schema.change),
-    *(schema.receipt, schema.segment, schema.visit),
+    *(schema.receipt, schema.visit),
 )
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
@@ -108,14 +107,6 @@ class ReceiptPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentPart:
-    """What no log holds of a segment: the sum of its pages' vectors (float32, little-endian)."""
-
-    id: str
-    sum: bytes | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class VisitPart:
     """Visits of a segment or fact that no change tells of yet, and when the last was."""
 
@@ -135,17 +126,7 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = (
-    OwnerPart
-    | DocumentPart
-    | UtterancePart
-    | OriginalPart
-    | Change
-    | ReceiptPart
-    | SegmentPart
-    | VisitPart
-    | VectorPart
-)
+Part = OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | VisitPart | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,7 +137,6 @@ class Parts:
     utterances: Sequence[UtterancePart]
     changes: Sequence[Change]
     receipts: Sequence[ReceiptPart]
-    segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
     visits: Sequence[VisitPart] = ()
     documents: Sequence[DocumentPart] = ()
@@ -219,7 +199,8 @@ class Transferring(Erasing):
                 due_at=micros(now),
             )
             replay(c, owner.id)
-            update_rows(c, schema.segment, owner.id, ("segment_id",), (_sum(one, embedder) for one in parts.segments))
+            segment = schema.segment.c
+            sum_again(c, owner.id, c.scalars(select(segment.segment_id).where(segment.owner_id == owner.id)).all(), {})
             write(c, schema.visit, (row_of(one, schema.visit, **mine, item_id=one.id) for one in parts.visits))
             _refuse_unsound(c, owner)
 
@@ -274,9 +255,6 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
             return change_from(row)
         case "receipt":
             return record(ReceiptPart, row)
-        case "segment":
-            ours = embedder and row.embedder == embedder
-            return record(SegmentPart, row, id=row.segment_id, sum=single_sum(row.vector_sum) if ours else None)
         case "visit":
             return record(VisitPart, row, id=row.item_id)
         case _:
@@ -331,9 +309,3 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
     if found := unsound(c, owner):
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         raise InputError(f"the log gives an inconsistent memory: {found[0]}{more}")
-
-
-def _sum(part: SegmentPart, embedder: str) -> dict[str, Any]:
-    """The columns of the sum of a segment's vectors."""
-    total = None if part.sum is None else sum_bytes(sum_from(part.sum))
-    return {"segment_id": part.id, "vector_sum": total, "embedder": None if total is None else embedder}

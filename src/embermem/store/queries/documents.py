@@ -36,7 +36,7 @@ from embermem.store.codec import from_json, json_text, micros, offset_of, record
 from embermem.store.engines.words import begins_with, has_text, replacing
 from embermem.store.erasing import Erasing, embedded_seq, is_gone, lose_passages, purge_utterances, remember_scrub
 from embermem.store.index_cache import drop_index_files
-from embermem.store.queries import originals, reads, visits
+from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
 from embermem.store.queries.retaining import log_expiry
@@ -394,8 +394,7 @@ def _log_moved(c: Connection, owner_id: OwnerId, gone: Sequence[PageId], now: da
     revision = c.execute(_MOVED, {"owner": owner_id, "at": micros(now)}).scalar_one()
     erased = Erased(pages=tuple(gone), facts=(), utterances=len(gone), passages=len(gone))
     decisions = (erased,) if gone else ()
-    change = Change(no=revision, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=decisions)
-    log(c, owner_id, visits.told_in(c, owner_id, change))
+    log(c, owner_id, Change(no=revision, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=decisions))
 
 
 def _receipt_span(c: Connection, owner_id: OwnerId, done: DocumentAdded) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -258,9 +258,8 @@ def shown_keywords(text: SegmentWritten) -> tuple[str, ...]:
 def segment_from(
     row: Row[Any],
     embedder: str,
-    unanalysed: int = 0,
+    counted: Mapping[str, Any] | None = None,
     page_ids: tuple[PageId, ...] = (),
-    visits: Visits = NO_VISITS,
 ) -> Segment:
     """A segment; with its pages also what it rests on. Its vector is given if it is of this embedder, of whichever
     kind."""
@@ -278,15 +277,14 @@ def segment_from(
         keywords=shown_keywords(text),
         counted=words_of(text.keywords),
         page_ids=page_ids,
-        unanalysed=unanalysed,
-        **accessed(row.newest_at, visits),
+        **(accessed(row.newest_at, 0, NO_VISITS) if counted is None else counted),
         archived=row.evicted_no is not None,
         sources=sources_in(text.parts) if page_ids else (),
         embedding=embedding,
     )
 
 
-def segment_state_from(row: Row[Any], embedder: str, unanalysed: int, visits: Visits) -> SegmentState:
+def segment_state_from(row: Row[Any], embedder: str, counted: Mapping[str, Any]) -> SegmentState:
     """A segment as placing sees it."""
     text = text_from(row)
     return record(
@@ -297,17 +295,15 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int, visits: Vi
         keywords=text.keywords,
         title=text.title or "",
         shown=text.shown or (),
-        unanalysed=unanalysed,
-        **accessed(row.newest_at, visits),
+        **counted,
         vector_sum=_vector_from(row, embedder),
     )
 
 
-def accessed(newest_at: int, visits: Visits) -> dict[str, Any]:
-    """What a segment counts of visits; the last access, unless a visit was later, is when its newest page came."""
-    arrived = moment(newest_at)
-    last = arrived if visits.at is None else max(arrived, visits.at)
-    return {"visits": visits.times, "visited_at": visits.at, "last_access": last}
+def accessed(newest_at: int, unanalysed: int, visits: Visits) -> Mapping[str, Any]:
+    """What a segment counts (Eq. 3); its last access is when its newest page came, unless a visit was later."""
+    last = visits.after(moment(newest_at))
+    return {"unanalysed": unanalysed, "visits": visits.times, "visited_at": visits.at, "last_access": last}
 
 
 def _vector_from(row: Row[Any], embedder: str) -> Vector | None:

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
-from embermem.core.state import NO_VISITS, Visits
-from embermem.core.types import Fact, Owner, OwnerId, PageId
+from embermem.core.state import NO_VISITS
+from embermem.core.types import Owner, OwnerId, PageId
 from embermem.protocols import HELD, Receipt, Use
 from embermem.store import schema
 from embermem.store.codec import micros, zoned
@@ -17,7 +17,7 @@ from embermem.store.queries import reads, visits
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
 from embermem.store.statements import due_from, locked_owner, setting, write_receipt
-from embermem.store.states import Known, States
+from embermem.store.states import States
 
 
 class Retaining(States):
@@ -27,18 +27,16 @@ class Retaining(States):
         segment = schema.segment
         with self._read() as c:
             known = self._known(c, owner_id, topics=True)
-            visited, held = visits.of(c, known), facts(c, known, HELD)
-            counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
+            visited, held, recorded = visits.of(c, known), facts(c, known, HELD), known.held.state.recorded
+            embedder, counted = setting(c, "embedder"), visits.counters(c, known)
             rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
-            segments = [
-                reads.segment_from(
-                    row, embedder, counts.get(row.segment_id, 0), visits=visited.get(row.segment_id, NO_VISITS)
-                )
-                for row in rows
-            ]
-        told = _told_last(known)
+            segments = [reads.segment_from(row, embedder, counted(row)) for row in rows]
+        told = {  # said again, restored, ruled on
+            one.added.fact_id: max(recorded[one.no], recorded[one.states[-1].began]) for one in known.held.state.facts
+        }
+        use = ((fact, visited.get(fact.id, NO_VISITS)) for fact in held)
         return (
-            *(_use(fact, visited.get(fact.id, NO_VISITS), told[fact.id]) for fact in held),
+            *(Use(item=fact, visits=of.times, last=of.after(told[fact.id])) for fact, of in use),
             *(Use(item=one, visits=one.visits, last=one.last_access) for one in segments),
         )
 
@@ -92,19 +90,4 @@ def log_expiry(c: Connection, owner_id: OwnerId, now: datetime) -> None:
         .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
         .returning(table.c.revision)
     ).scalar_one()
-    change = Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=())
-    log(c, owner_id, visits.told_in(c, owner_id, change))
-
-
-def _use(fact: Fact, visited: Visits, told: datetime) -> Use:
-    return Use(item=fact, visits=visited.times, last=told if visited.at is None else max(told, visited.at))
-
-
-def _told_last(known: Known) -> dict[str, datetime]:
-    """When each fact was told of last: said again, restored, ruled on."""
-    recorded = known.held.state.recorded
-    return {
-        fact.added.fact_id: max(recorded[fact.no], recorded[fact.states[-1].began])
-        for fact, state in known.newest.facts()
-        if state.ended_no is None
-    }
+    log(c, owner_id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))

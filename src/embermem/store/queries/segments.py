@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import ChainSummarised, SegmentWritten
@@ -166,7 +166,7 @@ def segments_now(
     rows = c.execute(query).all()
     if not rows:
         return ()
-    counts, visited = reads.unanalysed_counts(c, owner_id, ids), visits.of(c, known)
+    counted = visits.counters(c, known, ids)
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
@@ -174,16 +174,7 @@ def segments_now(
     )
     for segment_id, page_id in c.execute(members.order_by(page.c.no)).all():
         of.setdefault(segment_id, []).append(PageId(page_id))
-    return tuple(
-        reads.segment_from(
-            row,
-            embedder,
-            counts.get(row.segment_id, 0),
-            tuple(of.get(row.segment_id, ())),
-            visited.get(row.segment_id, NO_VISITS),
-        )
-        for row in rows
-    )
+    return tuple(reads.segment_from(row, embedder, counted(row), tuple(of.get(row.segment_id, ()))) for row in rows)
 
 
 # ---------------------------------------------------------------------------------------------------------------- then
@@ -240,30 +231,14 @@ def _members(
     """The pages that were in each segment."""
     places, read = then.places(), analysed(then)
     found: defaultdict[SegmentId, _Members] = defaultdict(_Members)
-    rows = c.execute(select_present(known.owner_id, moment).order_by(schema.page.c.no)).all()
-    ends = _ends_then(c, known.owner_id, moment, rows)
-    for row in rows:
+    for row in c.execute(select_present(known.owner_id, moment).order_by(schema.page.c.no)):
         segment_id = places.get(row.page_id)
         if segment_id is not None and (ids is None or segment_id in ids):
             own = found[segment_id]
             own.page_ids.append(row.page_id)
             own.arrived = max(own.arrived, row.recorded_at)
-            own.unanalysed += read.get(row.page_id, 0) < ends.get(row.page_id, row.last_seq)
+            own.unanalysed += read.get(row.page_id, 0) < row.last_seq
     return found
-
-
-def _ends_then(c: Connection, owner_id: OwnerId, moment: Moment, rows: Iterable[Row[Any]]) -> Mapping[str, int]:
-    """The last utterance then of each page to which others came later."""
-    said, seq = schema.utterance.c, moment.seq
-    if seq is None:
-        return {}
-    longer = [row.page_id for row in rows if row.last_seq > seq]
-    query = select(said.page_id, func.max(said.seq)).where(said.owner_id == owner_id, said.seq <= seq)
-    return {
-        page_id: last
-        for some in reads.chunks(longer)
-        for page_id, last in c.execute(query.where(said.page_id.in_(some)).group_by(said.page_id))
-    }
 
 
 def _bare(
@@ -293,8 +268,7 @@ def _segment(
         keywords=reads.shown_keywords(text),
         counted=reads.words_of(text.keywords),
         page_ids=tuple(members.page_ids),
-        unanalysed=members.unanalysed,
-        **reads.accessed(members.arrived, visited),
+        **reads.accessed(members.arrived, members.unanalysed, visited),
         archived=archived,
         change_no=version.no,
         recorded_at=version.recorded_at,

@@ -3,29 +3,22 @@ rows of their own, and the next change of the owner takes them away and says the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import bindparam, case, delete, select
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import BegunAnew, Change, VisitCount, Visited
-from embermem.core.state import PersonaState, Visits
+from embermem.core.state import NO_VISITS, PersonaState, Visits
 from embermem.core.state import visits as counted
 from embermem.core.types import FactId, ItemId, OwnerId
 from embermem.store import schema
-from embermem.store.codec import moment
 from embermem.store.engines.words import upsert
-from embermem.store.queries.reads import chunks
+from embermem.store.queries.reads import accessed, chunks, unanalysed_counts
 from embermem.store.states import Known
 
 _visit = schema.visit.c
 _WAITING = select(_visit.item_id, _visit.visits, _visit.visited_at).where(_visit.owner_id == bindparam("owner"))
-_TAKEN = (
-    delete(schema.visit)
-    .where(_visit.owner_id == bindparam("owner"))
-    .returning(_visit.item_id, _visit.visits, _visit.visited_at)
-)
 _SEGMENTS = select(schema.segment.c.segment_id).where(
     schema.segment.c.owner_id == bindparam("owner"), schema.segment.c.segment_id.in_(bindparam("some", expanding=True))
 )
@@ -36,31 +29,33 @@ def of(c: Connection, known: Known, no: int | None = None) -> Mapping[str, Visit
     return counted(known.topics_at(no), () if no is not None else c.execute(_WAITING, {"owner": known.owner_id}).all())
 
 
-def count(c: Connection, owner_id: OwnerId, counts: Mapping[ItemId, int], at: int) -> None:
-    """Count visits at a time, in microseconds."""
-    rows = [{"owner_id": owner_id, "item_id": one, "visits": n, "visited_at": at} for one, n in counts.items()]
-    if rows:
+def counters(c: Connection, known: Known, ids: Sequence[str] | None = None) -> Callable[[Row[Any]], Mapping[str, Any]]:
+    """What segments count now, all or some, by their rows."""
+    unanalysed, visited = unanalysed_counts(c, known.owner_id, ids), of(c, known)
+
+    def counted(row: Row[Any]) -> Mapping[str, Any]:
+        segment_id = row.segment_id
+        return accessed(row.newest_at, unanalysed.get(segment_id, 0), visited.get(segment_id, NO_VISITS))
+
+    return counted
+
+
+def count(c: Connection, known: Known, counts: Mapping[ItemId, int], at: int) -> None:
+    """Count visits of the segments and facts that are there, at a time in microseconds."""
+    some = sorted(there(c, known.owner_id, known.held.state, counts))
+    if some:
         new = upsert(c, schema.visit)
         later = case((_visit.visited_at > new.excluded.visited_at, _visit.visited_at), else_=new.excluded.visited_at)
         more = {"visits": _visit.visits + new.excluded.visits, "visited_at": later}
+        of = {"owner_id": known.owner_id, "visited_at": at}
+        rows = [{**of, "item_id": one, "visits": counts[one]} for one in some]
         c.execute(new.on_conflict_do_update(index_elements=["owner_id", "item_id"], set_=more), rows)
-
-
-def told_in(c: Connection, owner_id: OwnerId, change: Change) -> Change:
-    """The next change of an owner, with the visits that waited for it, which wait no more. Where it begins memory anew,
-    nothing is left that was visited."""
-    rows = sorted(c.execute(_TAKEN, {"owner": owner_id}).all())
-    if not rows or any(isinstance(one, BegunAnew) for one in change.decisions):
-        return change
-    items = (VisitCount(item_id=ItemId(item_id), visits=n, at=moment(at)) for item_id, n, at in rows)
-    return replace(change, decisions=(*change.decisions, Visited(items=tuple(items))))
 
 
 def missing(c: Connection, owner_id: OwnerId, state: PersonaState) -> set[str]:
     """The items of which visits wait, and that are not there."""
     waiting = {row.item_id for row in c.execute(_WAITING, {"owner": owner_id})}
-    waiting -= facts_among(state, waiting)
-    return waiting - segments_among(c, owner_id, waiting) if waiting else waiting
+    return waiting - there(c, owner_id, state, waiting)
 
 
 def drop_missing(c: Connection, owner_id: OwnerId, state: PersonaState) -> None:
@@ -69,12 +64,9 @@ def drop_missing(c: Connection, owner_id: OwnerId, state: PersonaState) -> None:
         c.execute(delete(schema.visit).where(_visit.owner_id == owner_id, _visit.item_id.in_(some)))
 
 
-def segments_among(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[ItemId]:
-    """The segments among some items."""
-    found = (c.scalars(_SEGMENTS, {"owner": owner_id, "some": some}) for some in chunks(sorted(ids)))
-    return {ItemId(one) for some in found for one in some}
-
-
-def facts_among(state: PersonaState, ids: Collection[str]) -> set[ItemId]:
-    """The facts among some items."""
-    return {ItemId(one) for one in ids if state.facts.get(FactId(one)) is not None}
+def there(c: Connection, owner_id: OwnerId, state: PersonaState, ids: Collection[str]) -> set[ItemId]:
+    """The facts and segments among some items."""
+    found = {ItemId(one) for one in ids if state.facts.get(FactId(one)) is not None}
+    for some in chunks(sorted({*ids} - found)):
+        found |= {ItemId(one) for one in c.scalars(_SEGMENTS, {"owner": owner_id, "some": some})}
+    return found

@@ -27,7 +27,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.state import NO_VISITS, sorted_sources
+from embermem.core.state import sorted_sources
 from embermem.core.types import ChainId, ChainTail, ItemId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.protocols import (
     Backlog,
@@ -148,7 +148,7 @@ class Work(States):
             known = self._known(c, owner.id, locked=True)
             if known.no != revision:
                 raise _refusal(c, owner.id, revision, lease)
-            change = visits.told_in(c, owner.id, change)
+            change = log(c, owner.id, change)
             checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
             if checkpoint:
                 known = self._known(c, owner.id, topics=True, locked=True)
@@ -163,7 +163,6 @@ class Work(States):
             )
             if moved.rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
-            log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
             wrote = False
             if checkpoint:
@@ -305,23 +304,14 @@ class Work(States):
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         with self._read() as c:
-            counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
-            visited = visits.of(c, self._known(c, owner_id, topics=True))
+            embedder, counted = setting(c, "embedder"), visits.counters(c, self._known(c, owner_id, topics=True))
             rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
-            return tuple(
-                reads.segment_state_from(
-                    row, embedder, counts.get(row.segment_id, 0), visited.get(row.segment_id, NO_VISITS)
-                )
-                for row in rows
-            )
+            return tuple(reads.segment_state_from(row, embedder, counted(row)) for row in rows)
 
     def visit(self, owner_id: OwnerId, counts: Mapping[ItemId, int], now: datetime) -> None:
         with self._write() as c:
-            set_owner(c, owner_id, due_at=due_from(micros(now)))  # first, since it holds the row: else two could wait
-            there = visits.segments_among(c, owner_id, counts)  # for each other
-            if others := counts.keys() - there:
-                there |= visits.facts_among(self._known(c, owner_id).held.state, others)
-            visits.count(c, owner_id, {one: counts[one] for one in sorted(there)}, micros(now))
+            set_owner(c, owner_id, due_at=due_from(micros(now)))  # first, since it holds the row: nobody waits for both
+            visits.count(c, self._known(c, owner_id), counts, micros(now))
 
 
 def _makes_due(decision: Decision) -> bool:
