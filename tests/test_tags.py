@@ -108,7 +108,7 @@ EXPORTED = {
     "document": "id source title digest said_at recorded_at metadata", "original": "id value",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at change_no result",
-    "visit": "id visits visited_at", "vector": "seq data tokens passages",
+    "visit": "item_id visits at", "vector": "seq data tokens passages",
     "end": "utterances changes receipts vectors visits documents originals", "finish": "owners",
 }  # fmt: skip
 """Lines of an export."""

@@ -319,7 +319,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a segment never written": (decide("Placed", segment_id="elsewhere"), "segments without a text: 1"),
     "a receipt of nothing": (put("receipt", first_seq=0), "the receipt is of no utterances"),
     "no visits": (put("visit", visits=0), "visits are counted from 1"),
-    "visits of nothing": (put("visit", id="f9-000"), "visits of what is not there"),
+    "visits of nothing": (put("visit", item_id="f9-000"), "visits of what is not there"),
     "a vector of nothing": (put("vector", seq=9_999), "there is no utterance 9999"),
     "a vector twice": (again("vector"), "has a vector already"),
     "a short vector": (put("vector", data="AAAA"), "is none of hashed"),

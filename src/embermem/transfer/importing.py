@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from embermem.core import messages
-from embermem.core.changes import Change
+from embermem.core.changes import Change, VisitCount
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
 from embermem.core.types import NO_USER, Owner, Role, thread_of
 from embermem.protocols import Embedder, TokenEmbedder
@@ -24,7 +24,6 @@ from embermem.store.admin.transferring import (
     ReceiptPart,
     UtterancePart,
     VectorPart,
-    VisitPart,
 )
 from embermem.store.codec import passages_from
 from embermem.store.sql import SqlStore
@@ -192,7 +191,7 @@ class _Gathered:
                 of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
                 said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
                 _expect(of_call or said, "the receipt is of no utterances")
-            case VisitPart():
+            case VisitCount():
                 _expect(part.visits > 0, "visits are counted from 1")
             case VectorPart():
                 _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from embermem.core.changes import Cause, Change
+from embermem.core.changes import Cause, Change, VisitCount
 from embermem.core.errors import InputError, StoreCorrupt
 from embermem.core.messages import checked
 from embermem.core.metadata import checked as checked_metadata
@@ -23,7 +23,6 @@ from embermem.store.admin.transferring import (
     ReceiptPart,
     UtterancePart,
     VectorPart,
-    VisitPart,
 )
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, moment, offset
 
@@ -94,7 +93,7 @@ KINDS: Mapping[str, type[Any]] = {
     "original": OriginalPart,
     "change": Change,
     "receipt": ReceiptPart,
-    "visit": VisitPart,
+    "visit": VisitCount,
     "vector": VectorPart,
     "end": End,
     "finish": Finish,
@@ -105,13 +104,13 @@ LISTS: Mapping[type[Part], str] = {
     OriginalPart: "originals",
     Change: "changes",
     ReceiptPart: "receipts",
-    VisitPart: "visits",
+    VisitCount: "visits",
     VectorPart: "vectors",
 }
 """What an owner has many of: what these are called in `Parts` and `End`."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _FIELDS = {name: frozenset(one.name for one in fields(kind)) for name, kind in KINDS.items()}
-_IDS = frozenset({"id", "page", "document"})
+_IDS = frozenset({"id", "item_id", "page", "document"})
 
 
 def written(line: Line) -> bytes:

@@ -18,7 +18,7 @@ from embermem.core.state.topics import (
     alike_of_topics,
 )
 from embermem.core.state.versions import Version, Versions
-from embermem.core.state.visits import NO_VISITS, Visits, analysed, visited_by, visits
+from embermem.core.state.visits import NO_VISITS, Visits, analysed, visits
 
 __all__ = [
     "NEVER",
@@ -39,6 +39,5 @@ __all__ = [
     "alike_of_topics",
     "analysed",
     "sorted_sources",
-    "visited_by",
     "visits",
 ]

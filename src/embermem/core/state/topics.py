@@ -324,6 +324,10 @@ class TopicState:
         """The changes that analysed a page."""
         return [int(no) for no in self.analysed.began[self.analysed.of_key(self.number(page_id))]]
 
+    def visited_by(self, item_id: str) -> list[int]:
+        """The changes that tell of visits of a segment or fact."""
+        return [int(no) for no in self.visits.began[self.visits.of_key(self.number(item_id))]]
+
     def summaries_of(self, chain_id: str) -> list[int]:
         """The changes that summarised a chain."""
         return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embermem.core.state.topics import TopicMoment, TopicState
-from embermem.core.types import PageId
+from embermem.core.state.topics import TopicMoment
 
-__all__ = ["NO_VISITS", "Visits", "analysed", "visited_by", "visits"]
+__all__ = ["NO_VISITS", "Visits", "analysed", "visits"]
 
 
 class Visits(NamedTuple):
@@ -35,26 +34,20 @@ def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> M
     pages."""
     state, counts, last = then.state, dict[str, int](), dict[str, int]()
     upto = int(np.searchsorted(state.visits.began, then.no, side="right"))
-    keys, place = np.unique(state.visits.keys[:upto], return_inverse=True)
+    keys, at_key = np.unique(state.visits.keys[:upto], return_inverse=True)
     count, at = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
-    np.add.at(count, place, state.visits.values[:upto])
-    np.maximum.at(at, place, state.visited.values[:upto])
+    np.add.at(count, at_key, state.visits.values[:upto])
+    np.maximum.at(at, at_key, state.visited.values[:upto])
     told = zip(map(state.name, keys.tolist()), count.tolist(), at.tolist(), strict=True)
     for name, more, when in (*told, *waiting):
         counts[name], last[name] = counts.get(name, 0) + more, max(last.get(name, 0), when)
-    for ended, no in _ended(then):
-        into = _taker(then, ended, no) if ended in counts else None
+    for place in np.flatnonzero((state.texts.values < 0) & (state.texts.began <= then.no)).tolist():
+        ended = state.name(int(state.texts.keys[place]))
+        into = _taker(then, ended, int(state.texts.began[place])) if ended in counts else None
         if into is not None:
             counts[into] = counts.get(into, 0) + counts.pop(ended)
             last[into] = max(last.get(into, 0), last[ended])
     return {name: Visits(n, _EPOCH + timedelta(microseconds=last[name])) for name, n in counts.items()}
-
-
-def _ended(then: TopicMoment) -> Iterable[tuple[str, int]]:
-    """The segments that ended, in that order, each with the change."""
-    texts = then.state.texts
-    gone = np.flatnonzero((texts.values < 0) & (texts.began <= then.no))
-    return zip(map(then.state.name, texts.keys[gone].tolist()), texts.began[gone].tolist(), strict=True)
 
 
 def _taker(then: TopicMoment, segment: str, no: int) -> str | None:
@@ -65,16 +58,7 @@ def _taker(then: TopicMoment, segment: str, no: int) -> str | None:
     return then.state.name(int(into[how_many.argmax()])) if len(into) else None
 
 
-def visited_by(state: TopicState, items: Iterable[str]) -> set[int]:
-    """The changes that tell of visits of some items."""
-    return {*state.visits.began[np.isin(state.visits.keys, [state.number(one) for one in items])].tolist()}
-
-
-def analysed(then: TopicMoment) -> Mapping[PageId, int]:
+def analysed(then: TopicMoment) -> Mapping[str, int]:
     """Up to which utterance each page was analysed for the persona; none for a page that was not."""
-    spans, of = then.state.analysed, then.state.names.ids
-    stood = spans.stood(then.no)
-    return {
-        PageId(of[key]): upto
-        for key, upto in zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), strict=True)
-    }
+    spans, stood = then.state.analysed, then.state.analysed.stood(then.no)
+    return dict(zip(map(then.state.name, spans.keys[stood].tolist()), spans.values[stood].tolist(), strict=True))

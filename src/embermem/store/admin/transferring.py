@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Row, Table, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Change
+from embermem.core.changes import Change, VisitCount
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId, UtteranceOrigin
@@ -23,7 +23,7 @@ from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
-from embermem.store.codec import micros, record, row_of, with_vectors, zoned
+from embermem.store.codec import micros, moment, record, row_of, with_vectors, zoned
 from embermem.store.erasing import Erasing, gone_marks, sum_again
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
@@ -107,15 +107,6 @@ class ReceiptPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VisitPart:
-    """Visits of a segment or fact that no change tells of yet, and when the last was."""
-
-    id: str
-    visits: int
-    visited_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class VectorPart:
     """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any; of a
     long text, those of its first passage, and in `passages` those of the others (codec.py)."""
@@ -126,7 +117,8 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | VisitPart | VectorPart
+Part = OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | VisitCount | VectorPart
+"""Of visits, those that no change tells of yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +130,7 @@ class Parts:
     changes: Sequence[Change]
     receipts: Sequence[ReceiptPart]
     vectors: Sequence[VectorPart]
-    visits: Sequence[VisitPart] = ()
+    visits: Sequence[VisitCount] = ()
     documents: Sequence[DocumentPart] = ()
     originals: Sequence[OriginalPart] = ()
 
@@ -201,7 +193,9 @@ class Transferring(Erasing):
             replay(c, owner.id)
             segment = schema.segment.c
             sum_again(c, owner.id, c.scalars(select(segment.segment_id).where(segment.owner_id == owner.id)).all(), {})
-            write(c, schema.visit, (row_of(one, schema.visit, **mine, item_id=one.id) for one in parts.visits))
+            write(
+                c, schema.visit, (row_of(one, schema.visit, **mine, visited_at=micros(one.at)) for one in parts.visits)
+            )
             _refuse_unsound(c, owner)
 
     def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:
@@ -256,7 +250,7 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
         case "receipt":
             return record(ReceiptPart, row)
         case "visit":
-            return record(VisitPart, row, id=row.item_id)
+            return record(VisitCount, row, at=moment(row.visited_at))
         case _:
             if row.embedder != embedder:
                 return None

@@ -23,7 +23,7 @@ from embermem.core.changes import (
     SegmentWritten,
     sources,
 )
-from embermem.core.state import Version, visited_by
+from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
@@ -360,7 +360,7 @@ class _Following:
         emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
         self._numbers |= {no for one in emptied if (no := self._topics.at().left(one)) is not None}
         self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}
-        self._numbers |= visited_by(self._topics, self._facts | emptied)
+        self._numbers |= {no for one in self._facts | emptied for no in self._topics.visited_by(one)}
         self._naming(_RULING, self._facts | self._segments.keys())
 
     def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:

@@ -268,19 +268,26 @@ def segment_from(
     if (total := _vector_from(row, embedder)) is not None:
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
-    return record(
-        Segment,
-        row,
-        id=row.segment_id,
+    of = accessed(row.newest_at, 0, NO_VISITS) if counted is None else counted
+    at, archived = moment(row.recorded_at), row.evicted_no is not None
+    return segment_of(text, row.change_no, at, page_ids, archived=archived, embedding=embedding, **of)
+
+
+def segment_of(text: SegmentWritten, no: int, recorded_at: datetime, page_ids: Sequence[PageId], **of: Any) -> Segment:
+    """A segment with a text that a change wrote; with its pages also what it rests on."""
+    return Segment(
+        id=text.segment_id,
         summary=summary_of(text.parts),
         title=text.title or "",
         keywords=shown_keywords(text),
         counted=words_of(text.keywords),
-        page_ids=page_ids,
-        **(accessed(row.newest_at, 0, NO_VISITS) if counted is None else counted),
-        archived=row.evicted_no is not None,
+        page_ids=tuple(page_ids),
+        change_no=no,
+        recorded_at=recorded_at,
+        said_from=text.said_from,
+        said_to=text.said_to,
         sources=sources_in(text.parts) if page_ids else (),
-        embedding=embedding,
+        **of,
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import ChainSummarised, SegmentWritten
-from embermem.core.state import NO_VISITS, TopicMoment, Visits, analysed, sorted_sources
+from embermem.core.state import NO_VISITS, TopicMoment, analysed, sorted_sources
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -192,7 +192,9 @@ def _segments_then(
         own = members[segment_id]
         if archived in (None, segment_id in gone):
             text = texts.get(segment_id) or _bare(c, known, then, segment_id, own.page_ids)
-            found.append(_segment(segment_id, segment_id in gone, own, text, visited.get(segment_id, NO_VISITS)))
+            of = reads.accessed(own.arrived, own.unanalysed, visited.get(segment_id, NO_VISITS))
+            told = text.text, text.no, text.recorded_at
+            found.append(reads.segment_of(*told, own.page_ids, archived=segment_id in gone, **of))
     return tuple(found)
 
 
@@ -254,25 +256,3 @@ def _bare(
     no = min(place[1] for page_id in page_ids if (place := then.place(page_id)) is not None)
     nothing = SegmentWritten(segment_id=segment_id, parts=(), keywords=(), said_from=min(said_at), said_to=max(said_at))
     return TextVersion(no, None, known.topics.recorded[no], nothing)
-
-
-def _segment(
-    segment_id: SegmentId, archived: bool, members: _Members, version: TextVersion, visited: Visits
-) -> Segment:
-    """A segment as it was."""
-    text = version.text
-    return Segment(
-        id=segment_id,
-        summary=reads.summary_of(text.parts),
-        title=text.title or "",
-        keywords=reads.shown_keywords(text),
-        counted=reads.words_of(text.keywords),
-        page_ids=tuple(members.page_ids),
-        **reads.accessed(members.arrived, members.unanalysed, visited),
-        archived=archived,
-        change_no=version.no,
-        recorded_at=version.recorded_at,
-        said_from=text.said_from,
-        said_to=text.said_to,
-        sources=reads.sources_in(text.parts),
-    )
