@@ -620,24 +620,24 @@ def _sums_without(
 
 
 def sum_again(
-    c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
+    c: Connection,
+    owner_id: OwnerId,
+    segments: Iterable[SegmentId] | None = None,
+    sums: Mapping[SegmentId, Vector] | None = None,
 ) -> None:
-    """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its
-    way)."""
-    embedder, table = setting(c, "embedder"), schema.segment
-    for segment_id in segments:
-        total = sums.get(segment_id)
+    """The vectors of some segments, or of all, from the pages left; where one has none yet, it is made once they have
+    (a reindex is on its way)."""
+    embedder, table, known = setting(c, "embedder"), schema.segment, sums or {}
+    every = select(table.c.segment_id).where(table.c.owner_id == owner_id)
+    for segment_id in c.scalars(every).all() if segments is None else segments:
+        total = known.get(segment_id)
         if total is None:
             vectors = reads.segment_page_vectors(c, owner_id, segment_id, embedder)
             made = [vector for vector in vectors if vector is not None]
             total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
-        c.execute(
-            update(table)
-            .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
-            .values(
-                embedder=None if total is None else embedder, vector_sum=None if total is None else sum_bytes(total)
-            )
-        )
+        of = (None, None) if total is None else (embedder, sum_bytes(total))
+        row = {"segment_id": segment_id, "embedder": of[0], "vector_sum": of[1]}
+        update_rows(c, table, owner_id, ("segment_id",), [row])
 
 
 def embedded_seq(owner_id: OwnerId | BindParameter[Any]) -> Any:

@@ -19,10 +19,6 @@ class Visits(NamedTuple):
     times: int = 0
     at: datetime | None = None
 
-    def after(self, other: datetime) -> datetime:
-        """The later of the last and another time."""
-        return other if self.at is None else max(other, self.at)
-
 
 NO_VISITS = Visits()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -334,12 +334,8 @@ class _Redaction:
                 return item_id in self._going.pages
             case Sort.CHAIN:
                 return item_id in self._chains and not self._trail.chains.get(ChainId(item_id))
-            case Sort.SEGMENT:
-                return item_id in self._emptied
-            case Sort.FACT:
-                return item_id in self._gone
-            case Sort.VISITED:
-                return item_id in self._gone or item_id in self._emptied
+            case Sort.SEGMENT | Sort.FACT | Sort.VISITED:
+                return item_id in self._emptied or item_id in self._gone
             case Sort.DIMENSION | Sort.CHANGE:
                 return False
             case _:

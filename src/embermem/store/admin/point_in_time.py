@@ -77,8 +77,7 @@ def _bring_back(c: Connection, owner: Owner, at: datetime, now: datetime) -> int
     _number_again(c, owner.id, seq=seq, pages=pages, revision=revision, now=now)
     c.execute(delete(schema.barred).where(schema.barred.c.owner_id == owner.id))
     replay(c, owner.id)
-    segments = c.scalars(select(schema.segment.c.segment_id).where(schema.segment.c.owner_id == owner.id)).all()
-    sum_again(c, owner.id, segments, {})
+    sum_again(c, owner.id)
     if found := unsound(c, owner):
         raise StoreCorrupt(
             f"{owner.user} / {owner.agent}: the log up to {at.isoformat()} gives no sound memory: {found[0]}"

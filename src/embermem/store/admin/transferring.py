@@ -191,11 +191,9 @@ class Transferring(Erasing):
                 due_at=micros(now),
             )
             replay(c, owner.id)
-            segment = schema.segment.c
-            sum_again(c, owner.id, c.scalars(select(segment.segment_id).where(segment.owner_id == owner.id)).all(), {})
-            write(
-                c, schema.visit, (row_of(one, schema.visit, **mine, visited_at=micros(one.at)) for one in parts.visits)
-            )
+            sum_again(c, owner.id)
+            waiting = (row_of(one, schema.visit, **mine, visited_at=micros(one.at)) for one in parts.visits)
+            write(c, schema.visit, waiting)
             _refuse_unsound(c, owner)
 
     def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:

@@ -309,8 +309,9 @@ def segment_state_from(row: Row[Any], embedder: str, counted: Mapping[str, Any])
 
 def accessed(newest_at: int, unanalysed: int, visits: Visits) -> Mapping[str, Any]:
     """What a segment counts (Eq. 3); its last access is when its newest page came, unless a visit was later."""
-    last = visits.after(moment(newest_at))
-    return {"unanalysed": unanalysed, "visits": visits.times, "visited_at": visits.at, "last_access": last}
+    came = moment(newest_at)
+    counted = {"unanalysed": unanalysed, "visits": visits.times, "visited_at": visits.at}
+    return counted | {"last_access": max(came, visits.at or came)}
 
 
 def _vector_from(row: Row[Any], embedder: str) -> Vector | None:

@@ -36,7 +36,7 @@ class Retaining(States):
         }
         use = ((fact, visited.get(fact.id, NO_VISITS)) for fact in held)
         return (
-            *(Use(item=fact, visits=of.times, last=of.after(told[fact.id])) for fact, of in use),
+            *(Use(item=fact, visits=of.times, last=max(told[fact.id], of.at or told[fact.id])) for fact, of in use),
             *(Use(item=one, visits=one.visits, last=one.last_access) for one in segments),
         )
 
