@@ -287,8 +287,7 @@ class OwnerMemory(Feed):
 
 
 def count_visit(owner: OwnerMemory, context: Context) -> None:
-    """Count a context as a visit where that can be done: an answer that is there does not fail for a counter, and who
-    may only read recalls too."""
+    """Count a context as a visit where that can be done: an answer that is there does not fail for a counter."""
     try:
         owner.visit(context)
     except NotGranted:

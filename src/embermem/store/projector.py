@@ -39,8 +39,8 @@ NO_WAITING: Mapping[str, int | None] = {
 """What a page waits for, when it waits for nothing."""
 _NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
 """The same of the wait to be placed or analysed."""
-_NO_VECTOR: Mapping[str, None] = dict.fromkeys(("embedder", "vector_sum"))
-"""Columns of a segment that has no vector."""
+_BARE = {**NO_TEXT, "embedder": None, "vector_sum": None}
+"""Columns of a segment that has no text and no vector."""
 
 
 Texts = dict[SegmentId, tuple[int, changes.SegmentWritten]]
@@ -236,19 +236,18 @@ class Projector:
         known = self._known_segments({*self._segments, *moved.values()})
         rows = self._counted(placed, moved, there, known)
         texts: Texts = {}
-        bare = {**NO_TEXT, **_NO_VECTOR}
         for segment_id in (one for one, moves in self._segments.items() if moves.told and one in rows):
             stands = known[segment_id].change_no if segment_id in known else None
             no, at, text = self._text(segment_id, stands)
             if text is None:
-                rows[segment_id] |= bare
+                rows[segment_id] |= _BARE
             else:
                 rows[segment_id] |= text_row(text, no, at)
                 texts[segment_id] = no, text
         for segment_id, vector in segment_vectors.vectors.items():
             if segment_id in rows:
                 rows[segment_id] |= {"embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
-        new = [self._row(**{**bare, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
+        new = [self._row(**{**_BARE, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
         if new:
             self._connection.execute(insert(schema.segment), new)
         others = ({"segment_id": one, **row} for one, row in rows.items() if one in known)

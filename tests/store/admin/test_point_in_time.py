@@ -65,8 +65,14 @@ STEPS: dict[str, Callable[[OwnerMemory, int], object]] = {
     "note": lambda mine, n: mine.add_document(f"# Lease\n\nThe rent is {n}.", source=f"lease{n}.md"),
     "forget": lambda mine, n: [mine.forget(page=page.id) for page in mine.pages()[n % 5 : n % 5 + 1]],
     "end": lambda mine, n: [mine.forget(fact=one.id) for one in mine.facts()[:1]],
-    "visit": lambda mine, n: (mine.visit(mine.recall("Where do I live?")), mine.set_profile(name=f"Zoë {n}")),
+    "visit": lambda mine, n: visited(mine, n),
 }
+
+
+def visited(mine: OwnerMemory, n: int) -> None:
+    """A visit, and the change that tells it."""
+    mine.visit(mine.recall("Where do I live?"))
+    mine.set_profile(name=f"Zoë {n}")
 
 
 def visits(mine: OwnerMemory, as_of: datetime | None = None) -> dict[str, tuple[int, datetime]]:

@@ -118,7 +118,6 @@ class VectorPart:
 
 
 Part = OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | VisitCount | VectorPart
-"""Of visits, those that no change tells of yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +129,7 @@ class Parts:
     changes: Sequence[Change]
     receipts: Sequence[ReceiptPart]
     vectors: Sequence[VectorPart]
-    visits: Sequence[VisitCount] = ()
+    visits: Sequence[VisitCount] = ()  # that no change tells of yet
     documents: Sequence[DocumentPart] = ()
     originals: Sequence[OriginalPart] = ()
 

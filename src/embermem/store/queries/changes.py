@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import BegunAnew, Cause, Change, Decision, VisitCount, Visited, sources
 from embermem.core.errors import InputError
 from embermem.core.ids import made_in
-from embermem.core.types import ItemId, OwnerId
+from embermem.core.types import OwnerId
 from embermem.protocols import Apart, Moment
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, record, row_of
@@ -26,12 +26,7 @@ from embermem.store.transactions import Transactions
 _AT_ONCE = 200
 """Changes that are read at once."""
 _LOG = insert(schema.change)
-_visit = schema.visit.c
-_VISITS = (
-    delete(schema.visit)
-    .where(_visit.owner_id == bindparam("owner"))
-    .returning(_visit.item_id, _visit.visits, _visit.visited_at)
-)
+_VISITS = delete(schema.visit).where(schema.visit.c.owner_id == bindparam("owner")).returning(schema.visit)
 
 
 class Changes(Transactions):
@@ -126,8 +121,8 @@ def log(c: Connection, owner_id: OwnerId, change: Change) -> Change:
     begins memory anew, nothing is left that was visited. Returns it with them."""
     rows = sorted(c.execute(_VISITS, {"owner": owner_id}).all())
     if rows and not any(isinstance(one, BegunAnew) for one in change.decisions):
-        items = (VisitCount(item_id=ItemId(item_id), visits=n, at=time_of(at)) for item_id, n, at in rows)
-        change = replace(change, decisions=(*change.decisions, Visited(items=tuple(items))))
+        items = tuple(record(VisitCount, row, at=time_of(row.visited_at)) for row in rows)
+        change = replace(change, decisions=(*change.decisions, Visited(items=items)))
     c.execute(_LOG, change_row(owner_id, change))
     index(c, owner_id, [change])
     return change

@@ -32,12 +32,9 @@ def of(c: Connection, known: Known, no: int | None = None) -> Mapping[str, Visit
 def counters(c: Connection, known: Known, ids: Sequence[str] | None = None) -> Callable[[Row[Any]], Mapping[str, Any]]:
     """What segments count now, all or some, by their rows."""
     unanalysed, visited = unanalysed_counts(c, known.owner_id, ids), of(c, known)
-
-    def counted(row: Row[Any]) -> Mapping[str, Any]:
-        segment_id = row.segment_id
-        return accessed(row.newest_at, unanalysed.get(segment_id, 0), visited.get(segment_id, NO_VISITS))
-
-    return counted
+    return lambda row: accessed(
+        row.newest_at, unanalysed.get(row.segment_id, 0), visited.get(row.segment_id, NO_VISITS)
+    )
 
 
 def count(c: Connection, known: Known, counts: Mapping[ItemId, int], at: int) -> None:
@@ -47,8 +44,7 @@ def count(c: Connection, known: Known, counts: Mapping[ItemId, int], at: int) ->
         new = upsert(c, schema.visit)
         later = case((_visit.visited_at > new.excluded.visited_at, _visit.visited_at), else_=new.excluded.visited_at)
         more = {"visits": _visit.visits + new.excluded.visits, "visited_at": later}
-        of = {"owner_id": known.owner_id, "visited_at": at}
-        rows = [{**of, "item_id": one, "visits": counts[one]} for one in some]
+        rows = [{"owner_id": known.owner_id, "item_id": n, "visits": counts[n], "visited_at": at} for n in some]
         c.execute(new.on_conflict_do_update(index_elements=["owner_id", "item_id"], set_=more), rows)
 
 
