@@ -29,12 +29,11 @@ def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> M
     and the time of the last (microseconds since 1970). Those of a segment that ended are of the one that took its
     pages."""
     state, counts, last = then.state, dict[str, int](), dict[str, int]()
-    upto = int(np.searchsorted(state.visits.began, then.no, side="right"))
-    keys, at_key = np.unique(state.visits.keys[:upto], return_inverse=True)
-    count, at = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
-    np.add.at(count, at_key, state.visits.values[:upto])
-    np.maximum.at(at, at_key, state.visited.values[:upto])
-    told = zip(map(state.name, keys.tolist()), count.tolist(), at.tolist(), strict=True)
+    upto, size = int(np.searchsorted(state.visits.began, then.no, side="right")), len(state.names.ids)
+    count, at, keys = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), state.visits.keys[:upto]
+    np.add.at(count, keys, state.visits.values[:upto])
+    np.maximum.at(at, keys, state.visited.values[:upto])
+    told = ((state.name(key), int(count[key]), int(at[key])) for key in np.flatnonzero(count).tolist())
     for name, more, when in (*told, *waiting):
         counts[name], last[name] = counts.get(name, 0) + more, max(last.get(name, 0), when)
     for place in np.flatnonzero((state.texts.values < 0) & (state.texts.began <= then.no)).tolist():
