@@ -252,14 +252,13 @@ class Reading(Handle):
         facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
         What is from a shared space counts there if the handle may write to it.
         """
-        facts = hits.facts if isinstance(hits, Context) else ()
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
             raise InputError("visit takes a context, or hits such as context.packed")
         if self._parts.read_only:
             return
-        mine = (None, self.owner.space)
-        self._parts.system.visit(self.owner, [hit for hit in seen if hit.space in mine], facts)
+        own = [hit for hit in seen if hit.space in (None, self.owner.space)]
+        self._parts.system.visit(self.owner, own, hits.facts if isinstance(hits, Context) else ())
         for name, space in self._shared.items():
             told = hits.shared.get(name) if isinstance(hits, Context) else [hit for hit in seen if hit.space == name]
             if told and space.may(write=True):
@@ -366,8 +365,7 @@ class Reading(Handle):
         """Return the segment's heat now (paper, Eq. 3); `as_of` a time: of a segment as it was then."""
         from embermem.memoryos.ingest.mid_term import heat_of
 
-        at = self._parts.clock() if as_of is None else self._inbox().moment(as_of, "as_of")
-        return heat_of(segment, at, self._parts.settings)
+        return heat_of(segment, self._inbox(zoned=as_of is None).moment(as_of, "as_of"), self._parts.settings)
 
     def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time; those all of which is in `scope`."""

@@ -55,8 +55,9 @@ from embermem.store.engines.words import is_spread, upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
 from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
-from embermem.store.queries import originals, reads, visits
+from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
+from embermem.store.queries.retaining import drop_visits
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
     BORN_AFTER,
@@ -115,7 +116,7 @@ class Erasing(States):
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure, topics)
             checkpoints.redact(c, owner.id, pairs, topics)
-            visits.drop_missing(c, owner.id, left.state)
+            drop_visits(c, owner.id, left.state)
             at, change = micros(now), log(c, owner.id, change)
             after = left.after(change, reset=True)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)

@@ -9,7 +9,7 @@ from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import index_again, parts
-from embermem.store.queries.visits import drop_missing
+from embermem.store.queries.retaining import drop_visits
 from embermem.store.statements import set_owner, update_rows
 from embermem.store.states import counted, folded_anew
 
@@ -40,5 +40,5 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         update_rows(c, table, owner_id, (key,), rows)
     index_again(c, owner_id)
     state = folded_anew(c, owner_id)
-    drop_missing(c, owner_id, state)
+    drop_visits(c, owner_id, state)
     set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded, **counted(state))

@@ -31,7 +31,7 @@ from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Brok
 from embermem.store.codec import micros
 from embermem.store.queries.changes import parts, rests_on
 from embermem.store.queries.reads import chunks, sources_in
-from embermem.store.queries.visits import missing
+from embermem.store.queries.retaining import missing_visits
 from embermem.store.states import counted
 
 _Resting = tuple[int, tuple[Source, ...], bool]
@@ -54,7 +54,7 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     damaged = _checkpoint(c, owner_id, log, topics)
     made = [
         _broken(DERIVED, wrongly, _superseded(then, known), Mending.DERIVE),
-        _broken(DERIVED, "visits of what is not there", len(missing(c, owner_id, state)), Mending.DERIVE),
+        _broken(DERIVED, "visits of what is not there", len(missing_visits(c, owner_id, state)), Mending.DERIVE),
         _broken(DERIVED, "checkpoints that are not what the log says", damaged, Mending.DERIVE),
         _broken(DERIVED, "pages that are not where the log has them", _misplaced(c, owner_id, topics), Mending.DERIVE),
         _broken(DERIVED, "changes that the index of sources has otherwise", unlike, Mending.DERIVE),

@@ -21,10 +21,11 @@ from embermem.protocols import NOW, Moment
 from embermem.store import schema
 from embermem.store.codec import counted_words
 from embermem.store.codec import moment as time_of
-from embermem.store.queries import reads, visits
+from embermem.store.queries import reads
 from embermem.store.queries.changes import parts
 from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.queries.pages import select_present
+from embermem.store.queries.retaining import counters, visits
 from embermem.store.queries.segment_texts import TextVersion, last_texts, text_versions
 from embermem.store.statements import setting
 from embermem.store.states import Known, States
@@ -166,7 +167,7 @@ def segments_now(
     rows = c.execute(query).all()
     if not rows:
         return ()
-    counted = visits.counters(c, known, ids)
+    counted = counters(c, known, ids)
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
@@ -186,7 +187,7 @@ def _segments_then(
     then = known.topics_at(moment.revision)
     members = _members(c, known, then, moment, ids)
     texts = _texts_then(c, known, then, moment, ids)
-    opened, gone, visited = known.topics.opened(), then.all_left(), visits.of(c, known, moment.revision)
+    opened, gone, visited = known.topics.opened(), then.all_left(), visits(c, known, moment.revision)
     found = []
     for segment_id in sorted(members, key=lambda one: (opened[one], one)):
         own = members[segment_id]

@@ -46,9 +46,10 @@ from embermem.protocols import (
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros, passages_bytes, vectors_bytes
 from embermem.store.projector import Projector
-from embermem.store.queries import reads, visits
+from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.item_decisions import item_decisions
+from embermem.store.queries.retaining import count_visits, counters
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
 from embermem.store.states import States, counted_after
 from embermem.store.transactions import over_owners
@@ -304,14 +305,14 @@ class Work(States):
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         with self._read() as c:
-            embedder, counted = setting(c, "embedder"), visits.counters(c, self._known(c, owner_id, topics=True))
+            embedder, counted = setting(c, "embedder"), counters(c, self._known(c, owner_id, topics=True))
             rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
             return tuple(reads.segment_state_from(row, embedder, counted(row)) for row in rows)
 
     def visit(self, owner_id: OwnerId, counts: Mapping[ItemId, int], now: datetime) -> None:
         with self._write() as c:
             set_owner(c, owner_id, due_at=due_from(micros(now)))  # first, since it holds the row: nobody waits for both
-            visits.count(c, self._known(c, owner_id), counts, micros(now))
+            count_visits(c, self._known(c, owner_id), counts, micros(now))
 
 
 def _makes_due(decision: Decision) -> bool:
