@@ -250,8 +250,7 @@ class Reading(Handle):
     def visit(self, hits: Context | Iterable[Hit]) -> None:
         """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its
         facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
-        What is from a shared space counts there if the handle may write to it.
-        """
+        What is from a shared space counts there if the handle may write to it."""
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
             raise InputError("visit takes a context, or hits such as context.packed")
