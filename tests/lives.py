@@ -12,6 +12,7 @@ from embermem import Memory, OwnerMemory
 from embermem.bootstrap import open_store
 from embermem.core.changes import Cause, ConflictSettled, TextsBarred
 from embermem.core.config import load
+from embermem.core.types import ItemId
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
 from embermem.store.admin.copying import copied
@@ -53,6 +54,7 @@ def live(mine: OwnerMemory, clock: Clock, days: int = 2) -> None:
     mine.undo(corrected)
     mine.add("And today?", thread="open")
     mine.settle()
+    mine.visit(mine.recall("Where do I live?"))
 
 
 def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("alice", "bob")) -> None:
@@ -67,8 +69,8 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         mine.settle()
         call(store, mine)
         falsify(store, mine.owner.id, lambda decision: decision)  # that says what the log says
-        store.visit(mine.owner.id, {}, NOW, {mine.facts()[0].id: 1})
         ties(store, mine)
+        store.visit(mine.owner.id, {ItemId(mine.facts()[0].id): 1}, NOW)
         mine.share_person_with("other")
         mine.add_webhook("https://receiver.invalid/")
     key(store)

@@ -29,7 +29,7 @@ def older(place: str | Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         alice.settle()
     meddle(
         place,
-        f"DROP TABLE {schema.fact_visit.name}",
+        f"DROP TABLE {schema.visit.name}",
         "ALTER TABLE page DROP COLUMN redo_at",
         "DROP INDEX ix_page_unread",
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '{BEFORE}'",
@@ -52,5 +52,5 @@ def content(place: str | Path) -> dict[str, list[str]]:
             if row.get("key") != STEPPED
         )
         for table in schema.metadata.sorted_tables
-        if table is not schema.fact_visit
+        if table is not schema.visit
     }

@@ -18,7 +18,7 @@ from embermem.core.types import Page, Segment
 from soundness import looking
 from state_rows import all_topics, everything, state_rows, topic_rows
 
-KEPT = ("utterance", "page", "segment", "embedding", "change", "barred", "receipt", "fact_visit")
+KEPT = ("utterance", "page", "segment", "embedding", "change", "barred", "receipt", "visit")
 """Tables that are compared beside what the log folds to."""
 
 
@@ -103,12 +103,12 @@ def texts_written(changes: Iterable[Change]) -> Iterator[tuple[int, SegmentWritt
 
 
 def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:
-    """What every read gives, without what is counted: visits, heat, waits."""
+    """What every read gives, without visits, which a moment has from the next change on, and waits."""
     pages = {page.id: page for page in mine.pages(**at)}
 
     def plain(segment: Segment) -> Segment:
         arrived = max(pages[page_id].utterances[0].recorded_at for page_id in segment.page_ids)
-        return replace(segment, visits=0, unanalysed=0, last_access=arrived)
+        return replace(segment, visits=0, last_access=arrived)
 
     def uncounted(page: Page) -> Page:
         return replace(page, error=None)

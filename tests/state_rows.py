@@ -4,7 +4,8 @@ they stand in the file, so that what a store reads is held against it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from enum import Enum
 from typing import Any
@@ -20,13 +21,14 @@ from embermem.core.changes import (
     SegmentGrew,
     SegmentTexts,
     SegmentWritten,
+    Visited,
     sources,
 )
 from embermem.core.state import PersonaState, TopicState
 from embermem.core.state.persona import PERSONA
 from embermem.core.types import OwnerId, Source
 from embermem.store import checkpoints
-from embermem.store.codec import decisions_from, json_text, moment
+from embermem.store.codec import decisions_from, json_text, micros, moment
 from embermem.store.queries.changes import changes
 
 Row = dict[str, Any]
@@ -115,6 +117,30 @@ def topic_rows(log: list[Change]) -> dict[str, list[Row]]:
             if (rows := found["segment_text"].get(segment_id)) and rows[-1]["retired_no"] is None:
                 rows[-1]["retired_no"] = change.no
     return {name: [row for rows in of.values() for row in rows] for name, of in found.items()}
+
+
+def visits(log: Iterable[Change], waiting: Iterable[Row] = ()) -> dict[str, tuple[int, int]]:
+    """How often each segment and fact was visited, and when last, in microseconds; `waiting` are rows of visits."""
+    found: dict[str, tuple[int, int]] = {}
+    places: dict[str, str] = {}
+
+    def count(item: str, more: int, at: int) -> None:
+        found[item] = found.get(item, (0, 0))[0] + more, max(found.get(item, (0, 0))[1], at)
+
+    for change in log:
+        if any(isinstance(d, BegunAnew) for d in change.decisions):
+            found, places = {}, {}
+        before, ended = dict(places), [d.segment_id for d in change.decisions if isinstance(d, SegmentEnded)]
+        places |= {d.page_id: d.segment_id for d in change.decisions if isinstance(d, Placed)}
+        for one in (one for d in change.decisions if isinstance(d, Visited) for one in d.items):
+            count(one.item_id, one.visits, micros(one.at))
+        for segment in ended:
+            into = Counter(places[page] for page, was in before.items() if was == segment != places[page])
+            if segment in found and into:
+                count(into.most_common(1)[0][0], *found.pop(segment))
+    for row in waiting:
+        count(row["item_id"], row["visits"], row["visited_at"])
+    return found
 
 
 def _told_of(d: object) -> Row:

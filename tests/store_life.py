@@ -29,6 +29,7 @@ from mortal import Mortal, Struck
 from readings import all_read, assert_as_applied_again, assert_recalled_alike, assert_same_rows, stored
 from scripted import SMALL, Clock
 from soundness import assert_sound, assert_tiers, looking, rows
+from state_rows import visits
 
 Name = tuple[str, str]
 Step = Callable[[Memory], object]
@@ -235,15 +236,16 @@ class StoreLife(RuleBasedStateMachine):
         mine = self.of(owner)
         of = "WHERE owner_id = ? AND segment_id = ?"
         with looking(self.place) as look:
+            counted = visits(mine.changes(), look("SELECT * FROM visit WHERE owner_id = ?", mine.owner.id))
             for segment in (*mine.segments(), *mine.segments(archived=True)):
                 pages = look(f"SELECT * FROM page {of}", mine.owner.id, segment.id)
-                (row,) = look(f"SELECT * FROM segment {of}", mine.owner.id, segment.id)
+                times, last = counted.get(segment.id, (0, 0))
                 new = sum(page["analysed_seq"] < page["last_seq"] for page in pages)
                 first = ", ".join(str(page["first_seq"]) for page in pages)
                 said = look(f"SELECT said_at FROM utterance WHERE owner_id = ? AND seq IN ({first})", mine.owner.id)
-                newest = max([one["said_at"] for one in said] + [row["visited_at"] or 0]) / 1e6
+                newest = max([one["said_at"] for one in said] + [last]) / 1e6
                 age = max(0.0, self.clock.now.timestamp() - newest)
-                assert mine.heat(segment) == pytest.approx(row["visits"] + new + math.exp(-age / 1e7))
+                assert mine.heat(segment) == pytest.approx(times + new + math.exp(-age / 1e7))
 
     def assert_nothing_of_others_is_seen(self, owner: Name) -> None:
         ours, theirs = self.of(owner), self.other.of(*owner)

@@ -66,6 +66,7 @@ DECISIONS = {
     "ProfileSet": ("profile_set", "whose name value sources set_by valid_from"),
     "PersonRelated": ("person_related", "relation one other holds sources"),
     "Evicted": ("evicted", "segment_id"), "SegmentEnded": ("segment_ended", "segment_id"),
+    "Visited": ("visited", "items"),
 }  # fmt: skip
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
@@ -106,9 +107,9 @@ EXPORTED = {
     "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage origin",
     "document": "id source title digest said_at recorded_at metadata", "original": "id value",
     "change": "no cause analyst recorded_at decisions",
-    "receipt": "key digest first_seq last_seq recorded_at change_no result", "segment": "id visits visited_at sum",
-    "fact": "id visits visited_at", "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors facts documents originals", "finish": "owners",
+    "receipt": "key digest first_seq last_seq recorded_at change_no result",
+    "visit": "item_id visits at", "vector": "seq data tokens passages",
+    "end": "utterances changes receipts vectors visits documents originals", "finish": "owners",
 }  # fmt: skip
 """Lines of an export."""
 

@@ -163,8 +163,10 @@ class Impact:
                 return row["chain_id"] in self._chains
             case "segment" | "segment_text":
                 return row["segment_id"] in self._segments
-            case "fact" | "fact_state" | "fact_visit":
+            case "fact" | "fact_state":
                 return row["fact_id"] in self._facts
+            case "visit":
+                return row["item_id"] in self._facts or row["item_id"] in self._segments
             case "trait":
                 return row["dimension"] in self._traits
             case "person":

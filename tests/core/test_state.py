@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,8 +13,8 @@ from hypothesis import strategies as st
 
 from embermem.core import changes as c
 from embermem.core.changes import Cause, Change, Decision, Item
-from embermem.core.state import PersonaState, TopicRows, TopicState
-from embermem.core.types import About, ChainId, FactId, PageId, SegmentId, Source, ThreadId, UtteranceId
+from embermem.core.state import PersonaState, TopicRows, TopicState, analysed, visits
+from embermem.core.types import About, ChainId, FactId, ItemId, PageId, SegmentId, Source, ThreadId, UtteranceId
 from state_rows import all_topics, everything
 
 AT = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -83,9 +85,9 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     written = c.SegmentWritten(segment_id=one, parts=(), keywords=(), said_from=AT, said_to=AT)
     log = [
         change(2, noted(page, chain), written, c.Placed(page_id=page, segment_id=one, f_score=None)),
-        change(4, c.SegmentGrew(segment_id=one)),
+        change(4, c.SegmentGrew(segment_id=one), visited({one: 2, other: 1}, 4)),
         change(5, c.Placed(page_id=page, segment_id=other, f_score=0.7), c.SegmentEnded(segment_id=one)),
-        change(7, c.Evicted(segment_id=other)),
+        change(7, c.Evicted(segment_id=other), visited({other: 1, FIGS: 3}, 2)),
     ]
     topics = TopicState().extended(log)
     assert [topics.at(no).places().get(page) for no in (1, 2, 4, 5, 9)] == [None, one, one, other, other]
@@ -101,6 +103,12 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     with pytest.raises(ValueError, match="2147483648 is no number of a change"):
         topics.extended([change(2**31, written)])
     assert [*topics.opened().items()] == [(one, 2), (other, 5)]
+    last = AT + timedelta(hours=4)
+    assert [visits(topics.at(no)).get(one) for no in (3, 4, 5)] == [None, (2, last), None]
+    assert [visits(topics.at(no)).get(other) for no in (3, 4, 5, 7)] == [None, (1, last), (3, last), (4, last)]
+    waiting = [(one, 1, 0), (FIGS, 1, 0)]
+    assert visits(topics.at(), waiting) == {other: (5, last), FIGS: (4, AT + timedelta(hours=2))}
+    assert ([topics.visited_by(item) for item in (one, FIGS)], analysed(topics.at())) == ([[4], [7]], {})
     with pytest.raises(ValueError, match="change 7 comes after 7"):
         topics.extended(log[3:])
     anew = topics.extended([change(8, c.BegunAnew(), noted(page, chain))])
@@ -108,6 +116,11 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     for wrong in ({"places": [1, 5, 0]}, {"places": [1, 0, 1]}, {"places": [1]}, {"else": [1, 0, 0]}):
         with pytest.raises(ValueError, match=r"damaged|reshape"):
             TopicState.of_rows([TopicRows(names=["p1"], spans=wrong)], 1)
+
+
+def visited(items: Mapping[Any, int], hours: int = 0) -> c.Visited:
+    at = AT + timedelta(hours=hours)
+    return c.Visited(items=tuple(c.VisitCount(item_id=ItemId(one), visits=n, at=at) for one, n in items.items()))
 
 
 def noted(page: PageId, chain: ChainId) -> c.Noted:
@@ -179,6 +192,7 @@ DECISIONS = st.one_of(
     st.builds(lambda one: c.SegmentGrew(segment_id=one), SEGMENTS),
     st.builds(lambda one: c.SegmentEnded(segment_id=one), SEGMENTS),
     st.builds(lambda one: c.Evicted(segment_id=one), SEGMENTS),
+    st.builds(lambda one, n: visited({one: n}), SEGMENTS | NAMES, st.integers(1, 3)),
     st.builds(c.FactBarred, mark=st.just("m"), upto_seq=st.just(1)),
 )
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
+from embermem.core.vector_sums import sum_bytes, sum_from
 from embermem.core.vectors import SECOND_SHARE
 from proofs import bounded
 
@@ -33,7 +33,6 @@ def test_a_sum_that_was_stored_is_not_changed_by_being_stored_again(data: st.Dat
     once = sum_from(sum_bytes(data.draw(arrays(np.float32, (dim,), elements=NUMBERS))))
     assert once.shape == (dim,)
     np.testing.assert_array_equal(sum_from(sum_bytes(once)), once)
-    np.testing.assert_array_equal(sum_from(single_sum(sum_bytes(once))), once)
 
 
 def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_smaller_unless_it_is_long() -> None:

@@ -155,7 +155,7 @@ def test_a_column_on_a_file_grows_in_the_room_behind_it_and_then_in_a_copy() -> 
     assert column.first(6).tolist() == [0, 1, 2, 3, 7, 8]
 
 
-def test_a_file_keeps_every_field_of_a_segment_but_its_pages_and_vector() -> None:
+def test_a_file_keeps_every_field_of_a_segment_but_its_pages_vector_and_counters() -> None:
     assert {one.name for one in fields(Segment)} - set(SegmentRow.__struct_fields__) == {
-        "page_ids", "sources", "embedding",
+        "page_ids", "sources", "embedding", "visits", "visited_at", "unanalysed",
     }  # fmt: skip

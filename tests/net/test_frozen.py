@@ -75,6 +75,7 @@ TAGS = frozenset(
     Embedded Noted ChainSummarised Placed SegmentWritten SegmentGrew Analysed FactAdded FactStrengthened FactRetired
     FactArchived FactRestored FactPinned FactExpires ConflictSettled FactAffirmed FactDenied FactBarred
     TextsBarred Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Evicted SegmentEnded
+    Visited
     """.split()
 )
 """The tags under which decisions are stored, written out: no class may give another one."""

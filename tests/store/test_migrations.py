@@ -199,6 +199,8 @@ ENDED_ITEMS = ("recall_case", "link", "evolution", "fact", "trait", "profile", "
 RECORD_TABLES = ("record", "record_value", "record_state")
 TOPIC_TABLES = ("note", "membership", "chain", "segment_text")
 ENDED_TABLES = ("source", *ENDED_ITEMS, "fact_state", "conflict", *TOPIC_TABLES, *RECORD_TABLES)
+ENDED_COLUMNS = (("page", "touched_no"), ("segment", "visits"), ("segment", "visited_at"))
+VISITS = "visits, visited_at"
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
@@ -239,6 +241,7 @@ def with_cases(place: str | Path) -> str | Path:
         place,
         f"UPDATE owner SET revision = {last + 4} WHERE owner_id = (SELECT max(owner_id) FROM change)",
         "UPDATE fact SET visits = change_no, visited_at = recorded_at WHERE about = 'user'",
+        "UPDATE segment SET visits = opened_no, visited_at = newest_at WHERE pages > 0",
     )
     with_records(place)
     return place
@@ -268,7 +271,7 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     there = {one[0].strip("'") for one in shape(of_0013)}
     before = {
         table.name: [
-            {name: value for name, value in row.items() if (table.name, name) != ("page", "touched_no")}
+            {name: value for name, value in row.items() if (table.name, name) not in ENDED_COLUMNS}
             for row in rows(of_0013, f"SELECT * FROM {table.name}")
         ]
         for table in schema.metadata.sorted_tables
@@ -286,8 +289,12 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     }
     current = "SELECT count(*) AS n FROM fact WHERE retired_no IS NULL AND archived_no IS NULL AND about = 'user'"
     (facts,) = rows(of_0013, current)
-    visited = rows(of_0013, "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL")
-    assert visited
+    visited = [
+        some
+        for kind in ("fact", "segment")
+        if (some := rows(of_0013, f"SELECT owner_id, {kind}_id AS item_id, {VISITS} FROM {kind} WHERE visits > 0"))
+    ]
+    assert len(visited) == 2
     assert migrated(of_0013) == ("0013", schema.HEAD)
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     assert [*resolved(after)] == [decisions_from(json.dumps(some)) for some in kept]
@@ -320,7 +327,8 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
         columns = ", ".join(f'"{column}"' for column in told[0]) if told else "*"
         assert sorted(map(repr, rows(of_0013, f"SELECT {columns} FROM {name}"))) == sorted(map(repr, told)), name
     assert rows(of_0013, "SELECT sum(facts) AS n FROM owner") == [facts]
-    assert sorted(map(repr, rows(of_0013, "SELECT * FROM fact_visit"))) == sorted(map(repr, visited))
+    waiting = rows(of_0013, f"SELECT owner_id, item_id, {VISITS} FROM visit")
+    assert sorted(map(repr, waiting)) == sorted(repr(row) for some in visited for row in some)
     assert rows(of_0013, "SELECT * FROM store WHERE key = 'system'") == []
     assert not [
         row for name in schema.metadata.tables for row in rows(of_0013, f"SELECT * FROM {name}") if SECRET in repr(row)
@@ -368,6 +376,8 @@ def test_a_store_without_cases_links_and_records_needs_no_scrub_after_its_migrat
         " keywords TEXT, retired_no INTEGER)",
         "CREATE TABLE fact (owner_id VARCHAR(32) PRIMARY KEY, fact_id VARCHAR(40), visits INTEGER, visited_at BIGINT)",
         "ALTER TABLE page ADD COLUMN touched_no INTEGER",
+        "ALTER TABLE segment ADD COLUMN visits INTEGER",
+        "ALTER TABLE segment ADD COLUMN visited_at BIGINT",
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )
     assert migrated(place()) == ("0013", schema.HEAD)

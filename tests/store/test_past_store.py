@@ -11,6 +11,7 @@ import pytest
 
 from embermem.core import ids
 from embermem.core.changes import (
+    Analysed,
     BegunAnew,
     Cause,
     ChainSummarised,
@@ -39,6 +40,7 @@ from embermem.core.types import (
     ChainId,
     Fact,
     FactId,
+    ItemId,
     Message,
     Owner,
     Page,
@@ -341,7 +343,7 @@ def test_a_page_holds_what_had_been_said_of_it(store: SqlStore) -> None:
     assert whole == page_of(store, page_id, Moment())
 
 
-def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
+def test_a_segment_is_as_it_was_with_its_counters(store: SqlStore) -> None:
     pages = [say(store, f"{n}", at=NOW + n * DAY) for n in range(2)]
     decide(store, placed(pages[0]), written("one"))
     decide(
@@ -349,19 +351,26 @@ def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
         placed(pages[1]),
         written("one", "two"),
     )
-    decide(store, Evicted(segment_id=SegmentId("s1")))
-    store.visit(ALICE.id, {SegmentId("s1"): 3}, NOW + 9 * DAY)
+    store.visit(ALICE.id, {ItemId("s1"): 3}, NOW + 9 * DAY)
+    store.visit(ALICE.id, {ItemId("s1"): 1, ItemId("s9"): 1}, NOW + 8 * DAY)
+    decide(store, Analysed(page_id=pages[0], upto_seq=1), Evicted(segment_id=SegmentId("s1")))
+    store.visit(ALICE.id, {ItemId("s1"): 5}, NOW + 10 * DAY)
     assert store.segment_words(ALICE.id) == tuple(one.counted for one in store.segments(ALICE.id))
     assert store.segment_words(ALICE.id) == (("k",),)
     assert store.segments(ALICE.id, moment=at(0)) == ()
     (first,) = store.segments(ALICE.id, moment=at(1), archived=False)
     assert (first.summary, first.page_ids, first.keywords) == ("one", (pages[0],), ("k",))
-    assert (first.visits, first.unanalysed, first.last_access) == (0, 0, NOW)
+    assert (first.visits, first.unanalysed, first.last_access) == (0, 1, NOW)
     (second,) = store.segments(ALICE.id, moment=at(2), archived=False)
     assert (second.summary, second.page_ids) == ("one\ntwo", tuple(pages))
     assert store.segments(ALICE.id, moment=at(3), archived=False) == ()
     (gone,) = store.segments(ALICE.id, moment=at(3), archived=True)
-    assert gone == replace(second, archived=True)
+    assert (second.visits, second.unanalysed) == (0, 2)
+    nine = NOW + 9 * DAY
+    assert gone == replace(second, archived=True, visits=4, unanalysed=1, visited_at=nine, last_access=nine)
+    assert gone.visited_at == nine
+    (now,) = store.segments(ALICE.id)
+    assert (now.visits, now.last_access) == (9, NOW + 10 * DAY)
     assert store.segments(ALICE.id, moment=at(3), ids=[SegmentId("s1")]) == (gone,)
     assert store.segments(ALICE.id, moment=at(3), ids=[SegmentId("s2")]) == ()
 

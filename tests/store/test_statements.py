@@ -23,7 +23,7 @@ from embermem import Memory
 from embermem.bootstrap import copy_store
 from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
-from embermem.core.types import CallsBy, PageId, Scope, SegmentId
+from embermem.core.types import CallsBy, ItemId, PageId, Scope, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.owner_memory.documents import originals_of_source, remove_document
 from embermem.protocols import Call, FactSelection, Limits, Moment, Purpose
@@ -344,7 +344,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.chains(owner.id, ids=[chain.id for chain in mine.chains()])
     store.facts(owner.id, FactSelection(resting_on=frozenset([1, 2, 3])))
     store.changes(owner.id, kinds=())
-    store.visit(owner.id, {SegmentId(segment.id): 1}, now)
+    store.visit(owner.id, {ItemId(segment.id): 1}, now)
     store.pages_by_id(owner.id, [PageId(pages[0])])
     store.due(now, 5)
     store.replica_lag_s()

@@ -46,6 +46,7 @@ from embermem.core.types import (
     Added,
     ChainId,
     FactId,
+    ItemId,
     Message,
     Origin,
     Owner,
@@ -302,7 +303,7 @@ def test_after_a_failure_the_owner_waits_whatever_comes_in(store: SqlStore) -> N
     append(store)
     store.release(claimed(store), due_at=NOW + MINUTE, error="EmbedderError: down")
     append(store, message("meanwhile"))
-    store.visit(ALICE.id, {SegmentId("s1"): 1}, NOW)
+    store.visit(ALICE.id, {ItemId("s1"): 1}, NOW)
     assert store.due(NOW, 9) == ()
     assert store.due(NOW + MINUTE, 9) == (ALICE,)
 
@@ -563,8 +564,12 @@ def test_visits_are_counted_and_make_the_owner_due(store: SqlStore) -> None:
     pages = five_pages(store)
     apply(store, *placed(pages[0]))
     store.release(claimed(store), due_at=None, error=None)
-    store.visit(ALICE.id, {SegmentId("s1"): 2}, NOW + MINUTE)
-    store.visit(ALICE.id, {SegmentId("s1"): 1, SegmentId("unknown"): 1}, NOW)
+    before = store.owner_state(ALICE.id)
+    assert before is not None
+    store.visit(ALICE.id, {ItemId("s1"): 2}, NOW + MINUTE)
+    store.visit(ALICE.id, {ItemId("s1"): 1, ItemId("unknown"): 1}, NOW)
+    store.visit(BOB.id, {ItemId("s1"): 1}, NOW)
+    assert store.owner_state(ALICE.id) == replace(before, due_at=NOW), "neither log moves"
     (state,) = store.segment_states(ALICE.id)
     assert (state.visits, state.last_access, state.unanalysed) == (3, NOW + MINUTE, 1)
     assert store.due(NOW + MINUTE, 9) == (ALICE,)

@@ -179,7 +179,7 @@ class ReadCalls(OwnerRequests):
         self, archived: bool = False, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
     ) -> Steps[tuple[Segment, ...]]:
         """The segments of mid-term memory, or of the archive, oldest first, all of which is in `scope`; as they stood
-        at a time, without visits."""
+        at a time."""
         asked = {"archived": "true" if archived else None, "scope": arguments.scope_text(scope)}
         asked |= arguments.moment(as_of, valid_at)
         found = yield from self._list("/v1/segments", asked, answers.Segments)
@@ -191,11 +191,11 @@ class ReadCalls(OwnerRequests):
         return from_record(Segment, (yield from self._segment(segment_id, arguments.moment(as_of, valid_at))))
 
     @call
-    def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+    def heat(self, segment: Segment, *, as_of: At = None) -> Steps[float]:
+        """Return the segment's heat (paper, Eq. 3), now or as of a time. Raises InputError for what is no segment."""
         if not isinstance(segment, Segment):
             raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
-        return (yield from self._segment(segment.id, {})).heat
+        return (yield from self._segment(segment.id, arguments.moment(as_of, None))).heat
 
     @call
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Steps[Persona]:

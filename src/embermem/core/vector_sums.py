@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Steps = NDArray[np.int32]
 
-__all__ = ["single_sum", "sum_bytes", "sum_from"]
+__all__ = ["sum_bytes", "sum_from"]
 
 _SINGLE = np.dtype("<f4")
 _CODES = np.dtype("<i2")
@@ -104,8 +104,3 @@ def _codes(data: bytes, bits: int) -> NDArray[np.int16] | NDArray[np.int8]:
         return np.frombuffer(data[: len(data) // 2 * 2], dtype=_CODES)
     codes = np.frombuffer(data, dtype=np.int8)
     return np.stack((codes << 4 >> 4, codes >> 4), axis=1).ravel()
-
-
-def single_sum(data: bytes) -> bytes:
-    """The same sum in single precision, little-endian. Raises ValueError."""
-    return sum_from(data).astype(_SINGLE).tobytes()

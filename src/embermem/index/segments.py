@@ -165,8 +165,6 @@ class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     summary: str
     keywords: tuple[str, ...]
-    visits: int
-    unanalysed: int
     last_access: datetime
     archived: bool
     change_no: int
@@ -175,7 +173,6 @@ class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said_to: datetime
     title: str = ""
     counted: tuple[str, ...] = ()
-    visited_at: datetime | None = None
 
     @classmethod
     def of(cls, segment: Segment) -> SegmentRow:
@@ -185,7 +182,7 @@ class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def segment(self, embedding: Vector | None) -> Segment:
         """The segment again."""
         told: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
-        return Segment(**told, page_ids=(), embedding=embedding)
+        return Segment(**told, visits=0, unanalysed=0, page_ids=(), embedding=embedding)
 
 
 def _nbytes(segment: Segment, dim: int) -> int:

@@ -4,14 +4,12 @@ framework that messages keep."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from embermem import prompts
 from embermem.core import messages
-from embermem.core.errors import NotGranted
 from embermem.core.types import Context
-from embermem.owner_memory import OwnerMemory
+from embermem.owner_memory import OwnerMemory, count_visit
 
 __all__ = [
     "REMEMBER",
@@ -71,12 +69,6 @@ def items_of(memory: OwnerMemory, adapter: str, *, thread: str, last: int | None
     if last is None or len(items) == last or len(found) < last:
         return items
     return dict(list(items_of(memory, adapter, thread=name).items())[-last:])
-
-
-def count_visit(memory: OwnerMemory, context: Context) -> None:
-    """Count a context as a visit, where the memory may be written to: who may only read it recalls too."""
-    with suppress(NotGranted):
-        memory.visit(context)
 
 
 def recalled_text(memory: OwnerMemory, context: Context) -> str:

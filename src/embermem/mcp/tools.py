@@ -8,9 +8,8 @@ that it is a record; for a program, as values of a record with a schema. Taken i
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +21,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from embermem.api_keys import Right
 from embermem.core import types
-from embermem.core.errors import EmberError, InputError, StoreError, kind
+from embermem.core.errors import EmberError, InputError
 from embermem.core.messages import LookBack
 from embermem.core.types import Chain, Forgotten, Persona, Scope, Utterance
 from embermem.mcp import origins, shapes
@@ -63,13 +62,12 @@ from embermem.mcp.arguments import (
 )
 from embermem.mcp.consent import Consent, asked
 from embermem.mcp.reach import Reach
+from embermem.owner_memory import count_visit
 from embermem.reports import waiting
 from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
-
-logger = logging.getLogger(__name__)
 
 
 _NOTHING = "Nothing was found."
@@ -203,7 +201,8 @@ class Calls:
                 valid_at=valid_at or None,
             )
             if not (as_of or valid_at):
-                self._count_visit(context)
+                with suppress(EmberError):  # who asks may only read
+                    count_visit(self._reach(Right.WRITE), context)
             text = self._memory.marked(context.text) if context.text else ""
             shown = shapes.recalled(context, shapes.notice() if text else "", text)
         rests_on = ", ".join(
@@ -363,15 +362,6 @@ class Calls:
         embedder = self._memory.embedder_name
         shown = to_record(shapes.Counted, counts, **names, waits=waits, embedder=embedder, model=model)
         return _plain(shown)
-
-    def _count_visit(self, context: types.Context) -> None:
-        """Count a visit if that is possible and allowed. An answer does not fail because of a counter."""
-        try:
-            self._reach(Right.WRITE).visit(context)
-        except StoreError as error:
-            logger.warning("a visit was not counted: %s", kind(error))
-        except EmberError:
-            pass  # who asks may only read
 
     @contextmanager
     def _told(self, **arguments: str) -> Iterator[None]:

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 import zlib
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,6 +35,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     Hit,
+    ItemId,
     Kind,
     Message,
     Owner,
@@ -42,7 +43,6 @@ from embermem.core.types import (
     Persona,
     Scope,
     Segment,
-    SegmentId,
     Source,
     ThreadId,
     Utterance,
@@ -585,10 +585,10 @@ class MemoryOS:
 
     def visit(self, owner: Owner, hits: Iterable[Hit], facts: Iterable[Fact] = ()) -> None:
         """The one write of a read: N_visit grows by one for each segment that gave a hit, and for each fact."""
-        segments: Counter[SegmentId] = Counter({hit.segment_id: 1 for hit in hits if hit.segment_id is not None})
-        told = Counter({fact.id: 1 for fact in facts})
-        if segments or told:
-            self._store.marks.visit(owner.id, segments, self._parts.clock(), told)
+        segments = (hit.segment_id for hit in hits if hit.segment_id is not None)
+        counts = dict.fromkeys(map(ItemId, (*segments, *(fact.id for fact in facts))), 1)
+        if counts:
+            self._store.marks.visit(owner.id, counts, self._parts.clock())
 
     # ----------------------------------------------------------------------------------------------------- reindex
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import ids, messages
-from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
+from embermem.core.errors import InputError, KeyReused, NotFound, NotGranted, StoreError, kind
 from embermem.core.messages import At, Expiry, Given
 from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Role, Share, UtteranceOrigin
 from embermem.owner_memory.feed import Feed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.memoryos.rebuild import Difference
 
-__all__ = ["OwnerMemory", "Parts", "zone_of"]
+__all__ = ["OwnerMemory", "Parts", "count_visit", "zone_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -280,14 +280,17 @@ class OwnerMemory(Feed):
 
         def store(text: str) -> None:
             self.add_messages([{"role": "assistant", "content": text}], thread=thread, at=at)
-            self._count_visit(context)
+            count_visit(self, context)
 
         reply = chatting.kept(pieces, asked, context, key=key, store=store)
         return reply if stream else reply.whole()
 
-    def _count_visit(self, context: Context) -> None:
-        """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
-        try:
-            self.visit(context)
-        except StoreError as error:
-            logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
+
+def count_visit(owner: OwnerMemory, context: Context) -> None:
+    """Count a context as a visit where that can be done: an answer that is there does not fail for a counter."""
+    try:
+        owner.visit(context)
+    except NotGranted:
+        logger.debug("a space was only read")
+    except StoreError as error:
+        logger.warning("a visit was not counted: %s", kind(error))

@@ -247,16 +247,14 @@ class Reading(Handle):
     def visit(self, hits: Context | Iterable[Hit]) -> None:
         """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its
         facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
-        What is from a shared space counts there if the handle may write to it.
-        """
-        facts = hits.facts if isinstance(hits, Context) else ()
+        What is from a shared space counts there if the handle may write to it."""
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
             raise InputError("visit takes a context, or hits such as context.packed")
         if self._parts.read_only:
             return
-        mine = (None, self.owner.space)
-        self._parts.system.visit(self.owner, [hit for hit in seen if hit.space in mine], facts)
+        own = [hit for hit in seen if hit.space in (None, self.owner.space)]
+        self._parts.system.visit(self.owner, own, hits.facts if isinstance(hits, Context) else ())
         for name, space in self._shared.items():
             told = hits.shared.get(name) if isinstance(hits, Context) else [hit for hit in seen if hit.space == name]
             if told and space.may(write=True):
@@ -349,8 +347,7 @@ class Reading(Handle):
         self, archived: bool = False, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
     ) -> tuple[Segment, ...]:
         """Return the segments of mid-term memory, or of the archive, oldest first; those all of which is in `scope`.
-        `as_of` a time: as they were then, without visits; `valid_at`: those with something said by then, with only that
-        part."""
+        `as_of` a time: as they were then; `valid_at`: those with something said by then, with only that part."""
         found = self._segments(archived, None, as_of, valid_at)
         seen = self._in_scope(scope, self._moment(as_of, valid_at))
         return found if seen is None else seen.whole(found)
@@ -362,11 +359,11 @@ class Reading(Handle):
             raise self._none_such("segment", segment_id)
         return found[0]
 
-    def heat(self, segment: Segment) -> float:
-        """Return the segment's heat now (paper, Eq. 3)."""
+    def heat(self, segment: Segment, *, as_of: At = None) -> float:
+        """Return the segment's heat now (paper, Eq. 3); `as_of` a time: of a segment as it was then."""
         from embermem.memoryos.ingest.mid_term import heat_of
 
-        return heat_of(segment, self._parts.clock(), self._parts.settings)
+        return heat_of(segment, self._inbox(zoned=as_of is None).moment(as_of, "as_of"), self._parts.settings)
 
     def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time; those all of which is in `scope`."""

@@ -18,6 +18,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     Forgotten,
+    ItemId,
     Message,
     Owner,
     OwnerId,
@@ -393,14 +394,9 @@ class PageWork(Protocol):
 class Marks(Protocol):
     """Counters and settings that change without a decision."""
 
-    def visit(
-        self,
-        owner_id: OwnerId,
-        segments: Mapping[SegmentId, int],
-        now: datetime,
-        facts: Mapping[FactId, int] | None = None,
-    ) -> None:
-        """Count visits; the owner is due, since heat may have passed τ."""
+    def visit(self, owner_id: OwnerId, counts: Mapping[ItemId, int], now: datetime) -> None:
+        """Count visits of segments and facts; the owner is due, since heat may have passed τ. The next change says it
+        (changes.Visited)."""
 
     def expire_page(
         self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime, receipt: Receipt | None = None

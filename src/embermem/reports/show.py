@@ -61,8 +61,7 @@ def pages(
 def segments(
     owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW, scope: Scope | None = None
 ) -> None:
-    """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now. Those in
-    scope."""
+    """Mid-term memory, the hottest segment first. Those in scope."""
     found = _by_heat(owner, then, scope)[:limit]
     if as_json:
         render.print_json([_segment_data(segment, heat) for segment, heat in found])
@@ -195,7 +194,7 @@ def labels(metadata: Metadata) -> str:
 def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
     """One segment with its pages."""
     found = owner.segment(SegmentId(name), **then)
-    heat = None if then else owner.heat(found)
+    heat = owner.heat(found, as_of=then.get("as_of"))
     held = [owner.page(page_id, **then) for page_id in found.page_ids[:limit]]
     if as_json:
         render.print_json(_segment_data(found, heat) | {"pages": held})
@@ -205,9 +204,10 @@ def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, the
         [
             ("id", found.id),
             *([("title", found.title)] if found.title else []),
-            *([] if heat is None else [("heat", heat)]),
+            ("heat", heat),
             ("pages", len(found.page_ids)),
-            *([] if heat is None else [("visits", found.visits), ("not analysed", found.unanalysed)]),
+            ("visits", found.visits),
+            ("not analysed", found.unanalysed),
             ("said", f"{render.when(found.said_from)} to {render.when(found.said_to)}"),
             ("last access", found.last_access),
             ("archived", found.archived),
@@ -294,13 +294,12 @@ def tier_of(name: str) -> Tier:
         ) from error
 
 
-def _by_heat(owner: OwnerMemory, then: LookBack, scope: Scope | None = None) -> list[tuple[Segment, float | None]]:
-    if then:
-        return [(one, None) for one in owner.segments(scope=scope, **then)]
-    return sorted(((one, owner.heat(one)) for one in owner.segments(scope=scope)), key=lambda pair: -(pair[1] or 0.0))
+def _by_heat(owner: OwnerMemory, then: LookBack, scope: Scope | None = None) -> list[tuple[Segment, float]]:
+    found = owner.segments(scope=scope, **then)
+    return sorted(((one, owner.heat(one, as_of=then.get("as_of"))) for one in found), key=lambda pair: -pair[1])
 
 
-def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:
+def _segment_data(one: Segment, heat: float) -> dict[str, Any]:
     return {**plain_values(one), "heat": heat}
 
 
@@ -329,11 +328,11 @@ def _page_table(title: str, found: Iterable[Page]) -> None:
     render.table(title, ("no", "id", "said", "thread", "query", "response"), rows)
 
 
-def _segment_table(found: Iterable[tuple[Segment, float | None]]) -> None:
+def _segment_table(found: Iterable[tuple[Segment, float]]) -> None:
     rows = [
         (
             one.id,
-            "" if heat is None else f"{heat:.2f}",
+            f"{heat:.2f}",
             len(one.page_ids),
             render.cut(one.title, 48),
             render.cut(", ".join(one.keywords), 48),

@@ -41,7 +41,6 @@ from embermem.core.errors import (
     StoreError,
     StoreUnreachable,
 )
-from embermem.core.state import PersonaState
 from embermem.core.types import DocumentId, Forgotten, Owner, OwnerId, PageId, SegmentId, document_of, thread_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
@@ -58,6 +57,7 @@ from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
+from embermem.store.queries.retaining import drop_visits
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
     BORN_AFTER,
@@ -108,16 +108,15 @@ class Erasing(States):
             left = known.held.redacted(pairs)
             assert left.topics is not None  # which were asked for
             topics = left.topics
-            after = left.after(change, reset=True)
             sums = _sums_without(c, known, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), partial(self._made_secret, c))
             drop_index_files(c, owner.id, self._database)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure, topics)
             checkpoints.redact(c, owner.id, pairs, topics)
-            _drop_visits(c, owner.id, known.held.state, after.state)
-            at = micros(now)
-            log(c, owner.id, change)
+            drop_visits(c, owner.id, left.state)
+            at, change = micros(now), log(c, owner.id, change)
+            after = left.after(change, reset=True)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
             vectors = {"embedded_seq": embedded_seq(owner.id)}
             set_owner(c, owner.id, **moved, **vectors, due_at=due_from(at), **counted(after.state))
@@ -573,14 +572,6 @@ def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str
     return found
 
 
-def _drop_visits(c: Connection, owner_id: OwnerId, before: PersonaState, after: PersonaState) -> None:
-    """Facts that are gone were never recalled."""
-    table = schema.fact_visit
-    gone = [fact.added.fact_id for fact in before.facts if after.facts.get(fact.added.fact_id) is None]
-    for some in reads.chunks(gone):
-        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.fact_id.in_(some)))
-
-
 def _sums_without(
     c: Connection, known: Known, pages: Sequence[PageId], segments: Collection[SegmentId]
 ) -> Mapping[SegmentId, Vector]:
@@ -627,24 +618,24 @@ def _sums_without(
 
 
 def sum_again(
-    c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
+    c: Connection,
+    owner_id: OwnerId,
+    segments: Iterable[SegmentId] | None = None,
+    sums: Mapping[SegmentId, Vector] | None = None,
 ) -> None:
-    """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its
-    way)."""
-    embedder, table = setting(c, "embedder"), schema.segment
-    for segment_id in segments:
-        total = sums.get(segment_id)
+    """The vectors of some segments, or of all, from the pages left; where one has none yet, it is made once they have
+    (a reindex is on its way)."""
+    embedder, table, known = setting(c, "embedder"), schema.segment, sums or {}
+    every = select(table.c.segment_id).where(table.c.owner_id == owner_id)
+    for segment_id in c.scalars(every).all() if segments is None else segments:
+        total = known.get(segment_id)
         if total is None:
             vectors = reads.segment_page_vectors(c, owner_id, segment_id, embedder)
             made = [vector for vector in vectors if vector is not None]
             total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
-        c.execute(
-            update(table)
-            .where(table.c.owner_id == owner_id, table.c.segment_id == segment_id)
-            .values(
-                embedder=None if total is None else embedder, vector_sum=None if total is None else sum_bytes(total)
-            )
-        )
+        of = (None, None) if total is None else (embedder, sum_bytes(total))
+        row = {"segment_id": segment_id, "embedder": of[0], "vector_sum": of[1]}
+        update_rows(c, table, owner_id, ("segment_id",), [row])
 
 
 def embedded_seq(owner_id: OwnerId | BindParameter[Any]) -> Any:

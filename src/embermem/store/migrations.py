@@ -162,14 +162,15 @@ def _drop_what_ended(connection: Connection) -> None:
 
 
 def _fold_states(connection: Connection) -> None:
-    """Persona and topics are folded from the log. What no change holds of facts, their visits, is kept; the owner's row
-    counts the facts."""
-    connection.execute(
-        text(
-            f"INSERT INTO {schema.fact_visit.name} (owner_id, fact_id, visits, visited_at) "
-            "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL"
+    """Persona and topics are folded from the log. What no change holds yet, the visits of facts and segments, waits for
+    the next; the owner's row counts the facts."""
+    for item in ("fact", "segment"):
+        connection.execute(
+            text(
+                f"INSERT INTO {schema.visit.name} (owner_id, item_id, visits, visited_at) "
+                f"SELECT owner_id, {item}_id, visits, visited_at FROM {item} WHERE visits > 0"
+            )
         )
-    )
     for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
         set_owner(connection, owner_id, **counted(folded_anew(connection, owner_id)))
 
@@ -200,10 +201,11 @@ def _drop_records(connection: Connection) -> None:
 
 
 def _drop_tables(connection: Connection) -> None:
-    """Tables and a column that are no more, and indexes that nothing asks."""
+    """Tables and columns that are no more, and indexes that nothing asks."""
     for index in ("ix_page_chain", "ix_page_touched"):
         connection.execute(text(f"DROP INDEX IF EXISTS {index}"))
-    connection.execute(text("ALTER TABLE page DROP COLUMN touched_no"))
+    for table, column in (("page", "touched_no"), ("segment", "visits"), ("segment", "visited_at")):
+        connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
     for table in _ENDED_TABLES:
         connection.execute(text(f"DROP TABLE {table}"))
 

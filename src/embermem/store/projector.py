@@ -39,8 +39,8 @@ NO_WAITING: Mapping[str, int | None] = {
 """What a page waits for, when it waits for nothing."""
 _NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
 """The same of the wait to be placed or analysed."""
-_NO_VECTOR: Mapping[str, None] = dict.fromkeys(("embedder", "vector_sum"))
-"""Columns of a segment that has no vector."""
+_BARE = {**NO_TEXT, "embedder": None, "vector_sum": None}
+"""Columns of a segment that has no text and no vector."""
 
 
 Texts = dict[SegmentId, tuple[int, changes.SegmentWritten]]
@@ -57,9 +57,9 @@ _PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "re
 _NEWEST = select(func.max(schema.page.c.recorded_at)).where(
     schema.page.c.owner_id == bindparam("of"), schema.page.c.segment_id == bindparam("segment")
 )
-_COUNTERS = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at")
+_COUNTERS = ("opened_no", "evicted_no", "touched_no", "pages", "newest_at")
 _SEGMENTS = _some(schema.segment, "segment_id", *_COUNTERS, "change_no")
-_BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None, "visited_at": None}
+_BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None}
 """What a segment counts before anything happens to it."""
 
 
@@ -72,7 +72,6 @@ class _SegmentMoves:
     touched: list[int] = field(default_factory=list)
     evicted: list[int] = field(default_factory=list)
     told: list[tuple[int, int, changes.SegmentTold | None]] = field(default_factory=list)
-    ended: bool = False
 
 
 class Projector:
@@ -136,7 +135,6 @@ class Projector:
             case changes.SegmentEnded():
                 self._ended.append(d.segment_id)
                 self._segment(d.segment_id).evicted.append(self._no)
-                self._segment(d.segment_id).ended = True
             case changes.Embedded():
                 self._embedded_seq = d.last_seq
             case changes.TextsBarred():
@@ -146,8 +144,6 @@ class Projector:
             case changes.BegunAnew():  # the first of its change: what was staged before is put away too
                 self._stage_anew()
                 forget_derived(self._connection, self._owner_id)
-                visit = schema.fact_visit
-                self._connection.execute(delete(visit).where(visit.c.owner_id == self._owner_id))
             case (
                 changes.ChainSummarised()
                 | changes.FactAdded()
@@ -166,6 +162,7 @@ class Projector:
                 | changes.FactBarred()
                 | changes.ConflictSettled()
                 | changes.Erased()
+                | changes.Visited()
             ):
                 pass  # folded from the log, or read there: no row holds it
             case _:
@@ -246,15 +243,14 @@ class Projector:
             stands = known[segment_id].change_no if segment_id in known else None
             no, at, text = self._text(segment_id, stands)
             if text is None:
-                rows[segment_id] |= dict(NO_TEXT)
+                rows[segment_id] |= _BARE
             else:
                 rows[segment_id] |= text_row(text, no, at)
                 texts[segment_id] = no, text
         for segment_id, vector in segment_vectors.vectors.items():
             if segment_id in rows:
                 rows[segment_id] |= {"embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
-        bare = {**NO_TEXT, **_NO_VECTOR}
-        new = [self._row(**{**bare, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
+        new = [self._row(**{**_BARE, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
         if new:
             self._connection.execute(insert(schema.segment), new)
         others = ({"segment_id": one, **row} for one, row in rows.items() if one in known)
@@ -268,8 +264,7 @@ class Projector:
         there: Mapping[str, Any],
         known: Mapping[SegmentId, Any],
     ) -> dict[SegmentId, Row]:
-        """What segments count once pages were `placed`, some of which `moved` from another segment. One that ended
-        counts nothing, and its visits are of the segment where its pages are."""
+        """What segments count once pages were `placed`, some of which `moved` from another segment."""
         entered = Counter(into for page_id, into in placed.items() if there[page_id].segment_id != into)
         left, arrived = Counter(moved.values()), dict[SegmentId, int]()
         for page_id, into in placed.items():
@@ -291,9 +286,6 @@ class Projector:
             if left[segment_id]:
                 row["newest_at"] = self._newest(segment_id) if row["pages"] else 0
             rows[segment_id] = row
-        into_of = {before: placed[page_id] for page_id, before in sorted(moved.items())}
-        for segment_id in sorted(one for one, moves in self._segments.items() if moves.ended and one in rows):
-            _give_visits(rows[segment_id], rows.get(into_of.get(segment_id, SegmentId(""))))
         return rows
 
     def _known_segments(self, ids: Collection[SegmentId]) -> dict[SegmentId, Any]:
@@ -322,14 +314,6 @@ class Projector:
             except ValueError as error:
                 raise StoreCorrupt(f"change {no} of the log is damaged: {error}; run `embermem doctor`") from None
         return *told[-1][:2], texts.get(segment_id)
-
-
-def _give_visits(ended: Row, into: Row | None) -> None:
-    """The visits of a segment that ended go to another."""
-    if into is not None and ended["visits"]:
-        times = [at for at in (ended["visited_at"], into["visited_at"]) if at is not None]
-        into.update(visits=into["visits"] + ended["visits"], visited_at=max(times, default=None))
-    ended.update(visits=0, visited_at=None, **_NO_VECTOR)
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

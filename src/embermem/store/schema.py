@@ -315,10 +315,8 @@ segment = _owned(
     Column("opened_no", Integer, nullable=False),
     Column("evicted_no", Integer),
     Column("touched_no", Integer, nullable=False),
-    Column("visits", Integer, nullable=False),
     Column("pages", Integer, nullable=False),
     Column("newest_at", BigInteger, nullable=False),
-    Column("visited_at", BigInteger),
     Column("embedder", ShortName),
     Column("vector_sum", LargeBinary),
     Column("change_no", Integer),
@@ -333,10 +331,11 @@ segment = _owned(
     _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
 )
 
-# How often a fact was recalled, and when last, which no change holds. One that never was has no row.
-fact_visit = _owned(
-    "fact_visit",
-    _key("fact_id"),
+# How often segments and facts were visited since the last change, and when last: the next one takes these rows away
+# and says it (changes.Visited).
+visit = _owned(
+    "visit",
+    _key("item_id"),
     Column("visits", Integer, nullable=False),
     Column("visited_at", BigInteger, nullable=False),
     small=True,

@@ -12,18 +12,16 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from embermem.core import messages
-from embermem.core.changes import Change
+from embermem.core.changes import Change, VisitCount
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
 from embermem.core.types import NO_USER, Owner, Role, thread_of
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
     DocumentPart,
-    FactPart,
     OriginalPart,
     OwnerPart,
     Parts,
     ReceiptPart,
-    SegmentPart,
     UtterancePart,
     VectorPart,
 )
@@ -92,7 +90,7 @@ def import_owners(
         elif leave_out and (_has_anything(store, owner) or store.forgotten_of(owner.id, parts)):
             left.append(owner)
         else:
-            kept = parts if takes_vectors else _without_vectors(parts)
+            kept = parts if takes_vectors else replace(parts, vectors=())
             _check_vectors(kept, embedder, first)
             _take_in(store, owner, kept, embedder.name, clock(), (first, last))
             done.append(owner)
@@ -125,10 +123,6 @@ def _take_in(store: SqlStore, owner: Owner, parts: Parts, embedder: str, now: da
 def _has_anything(store: SqlStore, owner: Owner) -> bool:
     state = store.owner_state(owner.id)
     return state is not None and bool(state.seq or state.revision)
-
-
-def _without_vectors(parts: Parts) -> Parts:
-    return replace(parts, vectors=(), segments=[replace(part, sum=None) for part in parts.segments])
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
@@ -197,8 +191,8 @@ class _Gathered:
                 of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
                 said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
                 _expect(of_call or said, "the receipt is of no utterances")
-            case SegmentPart() | FactPart():
-                _expect(part.visits >= 0, "visits are counted from 0")
+            case VisitCount():
+                _expect(part.visits > 0, "visits are counted from 1")
             case VectorPart():
                 _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
                 self.seqs.discard(part.seq)
@@ -287,12 +281,9 @@ def _check_vectors(parts: Parts, embedder: Embedder, line: int) -> None:
     width = embedder.token_dim // 2 if isinstance(embedder, TokenEmbedder) else 0
     for part in parts.vectors:
         vectors, tokens = _by_passage(part)
-        sound = all(_is_vector(one, "<f2", embedder.dim) for one in vectors)
+        sound = all(_is_vector(one, embedder.dim) for one in vectors)
         if not sound or any(len(one) % width if width else one for one in tokens):
             raise InputError(f"the owner of line {line}: the vector of utterance {part.seq} is none of {embedder.name}")
-    for one in parts.segments:
-        if one.sum is not None and not _is_vector(one.sum, "<f4", embedder.dim):
-            raise InputError(f"the owner of line {line}: the sum of segment {one.id} is none of {embedder.name}")
 
 
 def _by_passage(part: VectorPart) -> tuple[list[bytes], list[bytes]]:
@@ -304,7 +295,6 @@ def _by_passage(part: VectorPart) -> tuple[list[bytes], list[bytes]]:
     return [part.data, *vectors], [part.tokens or b"", *tokens]
 
 
-def _is_vector(data: bytes, kind: str, dim: int) -> bool:
-    if len(data) != dim * np.dtype(kind).itemsize:
-        return False
-    return bool(np.isfinite(np.frombuffer(data, dtype=kind)).all())
+def _is_vector(data: bytes, dim: int) -> bool:
+    half = np.dtype("<f2")
+    return len(data) == dim * half.itemsize and bool(np.isfinite(np.frombuffer(data, dtype=half)).all())

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from embermem.core.changes import Cause, Change
+from embermem.core.changes import Cause, Change, VisitCount
 from embermem.core.errors import InputError, StoreCorrupt
 from embermem.core.messages import checked
 from embermem.core.metadata import checked as checked_metadata
@@ -17,12 +17,10 @@ from embermem.core.originals import json_of, value_of
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
     DocumentPart,
-    FactPart,
     OriginalPart,
     OwnerPart,
     Part,
     ReceiptPart,
-    SegmentPart,
     UtterancePart,
     VectorPart,
 )
@@ -63,9 +61,8 @@ class End:
     utterances: int
     changes: int
     receipts: int
-    segments: int
     vectors: int
-    facts: int = 0
+    visits: int = 0
     documents: int = 0
     originals: int = 0
 
@@ -96,8 +93,7 @@ KINDS: Mapping[str, type[Any]] = {
     "original": OriginalPart,
     "change": Change,
     "receipt": ReceiptPart,
-    "segment": SegmentPart,
-    "fact": FactPart,
+    "visit": VisitCount,
     "vector": VectorPart,
     "end": End,
     "finish": Finish,
@@ -108,14 +104,13 @@ LISTS: Mapping[type[Part], str] = {
     OriginalPart: "originals",
     Change: "changes",
     ReceiptPart: "receipts",
-    SegmentPart: "segments",
-    FactPart: "facts",
+    VisitCount: "visits",
     VectorPart: "vectors",
 }
 """What an owner has many of: what these are called in `Parts` and `End`."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _FIELDS = {name: frozenset(one.name for one in fields(kind)) for name, kind in KINDS.items()}
-_IDS = frozenset({"id", "page", "document"})
+_IDS = frozenset({"id", "item_id", "page", "document"})
 
 
 def written(line: Line) -> bytes:

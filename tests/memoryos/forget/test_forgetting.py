@@ -582,6 +582,31 @@ def test_summaries_of_what_stays_are_made_again_and_visits_are_kept(alice: Owner
     assert [d.pages for d in erased] == [(page.id,)]
 
 
+def test_visits_of_what_is_forgotten_leave_the_log_and_the_others_stay_and_no_list_is_flooded_with_them(
+    alice: OwnerMemory, place: Place
+) -> None:
+    lived(alice)
+    for name in ("Ann", "Bea"):
+        for fact in alice.facts():
+            told = len(alice.history(fact.id)), len(alice.why(fact.id).changes)
+            alice.visit(replace(alice.recall("figs"), facts=(fact,)))
+            alice.set_profile(name=name)
+            assert (len(alice.history(fact.id)), len(alice.why(fact.id).changes)) == told
+        alice.undo(alice.changes()[-1].no)
+    alice.visit(replace(alice.recall("figs"), facts=alice.facts()))  # no change tells of these yet
+    before = {one.item_id: one.S for one in alice.retention()}
+    gone = next(fact for fact in alice.facts() if SECRET in fact.text)
+    alice.forget(fact=gone.id)
+    after = {one.item_id: one.S for one in alice.retention()}
+    assert before[gone.id] > 90.0 > 30.0
+    assert {name: S for name, S in before.items() if name in after} == after
+    named = {one.item_id for change in alice.changes() for d in change.decisions for one in getattr(d, "items", ())}
+    assert gone.id not in named
+    assert len(named) > 2
+    assert (rows(place(), "SELECT * FROM visit"), alice.verify(alice.forget(matching="zyxglorp")).ok) == ([], True)
+    assert_sound(place())
+
+
 def test_a_segment_that_ended_keeps_its_row_as_long_as_the_log_places_a_page_in_it(opened: Opener) -> None:
     memory = opened(short_term_pages=1, placed_by="page", theta=-1.0)
     alice, store = memory.of("alice"), store_of(memory)

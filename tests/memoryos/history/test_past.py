@@ -252,7 +252,7 @@ def step(mine: OwnerMemory, what: str, *how: Any) -> None:
 
 LONG: list[tuple[Any, ...]] = [
     *(("correct", 1), ("undo", 0), ("undo", 0), ("pin", 0), ("retire", 1), ("profile", "Zoë"), ("profile", None)),
-    *(("talk", "I like figs. 我喜欢喝茶。", 20, "t2"), ("visit", 0)),
+    *(("talk", "I like figs. 我喜欢喝茶。", 20, "t2"), ("visit",)),
 ]
 
 
@@ -261,14 +261,31 @@ def test_as_of_any_moment_gives_what_reads_gave_then(place: Place) -> None:
     with Memory(place(), clock=clock, **{**SMALL, **QUICK}) as memory:
         mine = memory.of("alice")
         copies: list[tuple[datetime, dict[str, object]]] = []
+        counted: list[tuple[datetime, list[tuple[Any, ...]]]] = []
         for n, what in enumerate((*BEGINNING, *LONG)):
             clock.go(60)
+            step(mine, "visit")
+            before = len(mine.changes())
             step(mine, *what)
             if n % bounded(3, proofs=1) == 0:
                 copies.append((clock.now, all_read(mine)))
+            if len(mine.changes()) > before:  # what was visited before it is told with it
+                counted.append((clock.now, counters(mine)))
+        assert len(counted) > 8
+        assert max(visits for _, some in counted for _, visits, *_ in some) > 3
         memory.rebuild()
         for at, copy in copies:
             assert all_read(mine, as_of=at + timedelta(seconds=1)) == copy
+        for at, some in counted:
+            assert counters(mine, as_of=at) == some
+
+
+def counters(mine: OwnerMemory, **at: Any) -> list[tuple[Any, ...]]:
+    """What is counted of segments, and their heat."""
+    found = [one for archived in (False, True) for one in mine.segments(archived, **at)]
+    return [
+        (one.id, one.visits, one.visited_at, one.unanalysed, one.last_access, mine.heat(one, **at)) for one in found
+    ]
 
 
 def test_a_recall_as_of_a_moment_scores_as_it_did_then(opened: Opener, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Tier
 from embermem.core.changes import Analysed, Cause, Noted, SegmentGrew, SegmentWritten
 from embermem.core.errors import AnalystError, BudgetSpent
-from embermem.core.types import Annotation, PersonaChange
+from embermem.core.types import Annotation, ItemId, PersonaChange
 from scripted import Clock, ScriptedAnalyst
 from soundness import rows
 
@@ -109,7 +109,7 @@ def test_what_is_new_is_read_first_then_the_hottest_segment_and_not_the_archive(
     bench = partial(bench, file="2.db")
     plain = filled(bench, placed_by="page", theta=2.0, short_term_pages=1, pages=4, mid_term_segments=9)
     cold, _, hot = plain.store.segment_states(ALICE.id)
-    plain.store.visit(ALICE.id, {hot.id: 3}, clock.now)
+    plain.store.visit(ALICE.id, {ItemId(hot.id): 3}, clock.now)
     one = bench(ScriptedAnalyst(), placed_by="page", theta=2.0, short_term_pages=1, mid_term_segments=9, tau=100.0)
     one.system.settle(ALICE)
     written = [
@@ -136,7 +136,7 @@ def test_what_is_new_is_read_first_then_the_hottest_segment_and_not_the_archive(
 def test_a_worker_does_a_batch_a_turn_and_the_owner_is_due_until_all_is_done(bench: Maker, clock: Clock) -> None:
     filled(bench, placed_by="page", theta=-1.0)
     one = bench(analyst := ScriptedAnalyst(), placed_by="page", theta=-1.0)
-    one.store.visit(ALICE.id, {one.store.segment_states(ALICE.id)[0].id: 1}, clock.now)
+    one.store.visit(ALICE.id, {ItemId(one.store.segment_states(ALICE.id)[0].id): 1}, clock.now)
     turns = 0
     while one.store.due(clock.now, 1):
         assert one.system.work() == 0

@@ -299,7 +299,7 @@ def test_visits_and_expiry_travel_to_another_store_and_an_export_without_them_is
 
     for line in lines:
         line.pop("expires_at", None) if line["kind"] == "utterance" else None
-        line.pop("facts", None) if line["kind"] == "end" else None
+        line.pop("visits", None) if line["kind"] == "end" else None
     another = opened("another.db", user_facts=50)
     assert imported(another, file_of(lines)).owners
     assert {one.S for one in another.of("alice").retention()} == {30.0}

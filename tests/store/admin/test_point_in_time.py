@@ -65,7 +65,19 @@ STEPS: dict[str, Callable[[OwnerMemory, int], object]] = {
     "note": lambda mine, n: mine.add_document(f"# Lease\n\nThe rent is {n}.", source=f"lease{n}.md"),
     "forget": lambda mine, n: [mine.forget(page=page.id) for page in mine.pages()[n % 5 : n % 5 + 1]],
     "end": lambda mine, n: [mine.forget(fact=one.id) for one in mine.facts()[:1]],
+    "visit": lambda mine, n: visited(mine, n),
 }
+
+
+def visited(mine: OwnerMemory, n: int) -> None:
+    """A visit, and the change that tells it."""
+    mine.visit(mine.recall("Where do I live?"))
+    mine.set_profile(name=f"Zoë {n}")
+
+
+def visits(mine: OwnerMemory, as_of: datetime | None = None) -> dict[str, tuple[int, datetime]]:
+    """What is counted of segments."""
+    return {one.id: (one.visits, one.last_access) for one in mine.segments(as_of=as_of)}
 
 
 @pytest.mark.sqlite
@@ -87,12 +99,12 @@ def test_a_store_brought_back_to_any_time_tells_what_the_store_tells_as_of_that_
         clock.go(60)
         memory.backup(folder / "backup.db")
         at = data.draw(st.sampled_from(times))
-        before = picture(alice, as_of=at)
+        before, counted = picture(alice, as_of=at), visits(alice, at)
     made = restored(folder / "backup.db", folder / "then.db", at)
     assert made.known_at == at
     with opened(folder / "then.db", clock) as memory:
         then = memory.of("alice")
-        assert picture(then) == before
+        assert (picture(then), visits(then)) == (before, counted)
         assert_sound(memory)
         clock.go(60)
         then.add("I live in Bergen now.", "I see.")

@@ -24,6 +24,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     FactProposal,
+    ItemId,
     PageId,
     PersonRelation,
     ProfileField,
@@ -74,6 +75,8 @@ __all__ = [
     "TraitSet",
     "UndoPlan",
     "Undone",
+    "VisitCount",
+    "Visited",
     "barred_by",
     "undone",
 ]
@@ -475,6 +478,23 @@ class SegmentEnded(Record):
     segment_id: SegmentId
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisitCount(Record):
+    """How often a segment or fact was visited, and when last."""
+
+    item_id: ItemId
+    visits: int
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Visited(Record):
+    """What was visited since the change before: it comes with whatever change follows, never alone."""
+
+    tag: ClassVar[str] = "Visited"
+    items: tuple[VisitCount, ...]
+
+
 Decision = (
     Embedded
     | Noted
@@ -504,6 +524,7 @@ Decision = (
     | PersonRelated
     | Evicted
     | SegmentEnded
+    | Visited
 )
 
 Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled

@@ -33,6 +33,8 @@ class Sort(StrEnum):
     CHAIN = "chain"
     SEGMENT = "segment"
     FACT = "fact"
+    VISITED = "visited"
+    """A segment or a fact."""
     DIMENSION = "dimension"
     CHANGE = "change"
 

@@ -219,6 +219,16 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         about="segment_id",
         did=lambda one: ("segments ended", 1),
     ),
+    Kind(
+        of=d.Visited,
+        heading=Heading.BOOKKEEPING,
+        ids={"items.item_id": Sort.VISITED},
+        unnamed=frozenset({"items.item_id"}),
+        forgotten=ByRule(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        told=lambda one, say: ("visits counted", f"{len(one.items)} segments and facts"),
+    ),
 )
 
 _FACTS: tuple[Kind[Any], ...] = (

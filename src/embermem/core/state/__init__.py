@@ -18,9 +18,11 @@ from embermem.core.state.topics import (
     alike_of_topics,
 )
 from embermem.core.state.versions import Version, Versions
+from embermem.core.state.visits import NO_VISITS, Visits, analysed, visits
 
 __all__ = [
     "NEVER",
+    "NO_VISITS",
     "PERSONA_KINDS",
     "TOPIC_KINDS",
     "FactHistory",
@@ -33,6 +35,9 @@ __all__ = [
     "TopicState",
     "Version",
     "Versions",
+    "Visits",
     "alike_of_topics",
+    "analysed",
     "sorted_sources",
+    "visits",
 ]

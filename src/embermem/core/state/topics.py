@@ -46,6 +46,7 @@ TOPIC_KINDS: frozenset[type[Decision]] = frozenset(
         c.SegmentGrew,
         c.SegmentEnded,
         c.Evicted,
+        c.Visited,
         c.BegunAnew,
     }
 )
@@ -164,7 +165,7 @@ class Times(Mapping[int, datetime]):
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NO_ROWS = np.zeros((0, 3), dtype=np.int32)
-_OF = ("places", "notes", "analysed", "summaries", "texts", "left")
+_OF = ("places", "notes", "analysed", "summaries", "texts", "left", "visits", "visited")
 """The spans of a state, by their names there."""
 _NAMING = ("places", "notes")
 """Those whose values are ids."""
@@ -189,8 +190,9 @@ class TopicState:
     make another.
 
     `places` say which segment a page was in, `notes` which chain; `analysed` which changes analysed a page for the
-    persona, `summaries` and `texts` which wrote those of chains and of segments, some whole; `left` when a segment was
-    evicted, or ended. Keys and values are numbers of ids.
+    persona, and up to which utterance; `summaries` and `texts` which wrote those of chains and of segments, some whole;
+    `left` when a segment was evicted, or ended; `visits` how often a segment or fact was visited before a change and
+    after the one before, and `visited` when last (visits.py). Keys and values are numbers of ids.
     """
 
     no: int = 0
@@ -206,6 +208,8 @@ class TopicState:
     summaries: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     texts: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     left: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    visits: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    visited: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
 
     def extended(self, changes: Iterable[Change], upto: int = 0) -> TopicState:
         """The state after further changes, the last of which is `upto` if it says nothing of topics. Raises ValueError
@@ -343,6 +347,10 @@ class TopicState:
     def analysed_by(self, page_id: str) -> list[int]:
         """The changes that analysed a page."""
         return [int(no) for no in self.analysed.began[self.analysed.of_key(self.number(page_id))]]
+
+    def visited_by(self, item_id: str) -> list[int]:
+        """The changes that tell of visits of a segment or fact."""
+        return [int(no) for no in self.visits.began[self.visits.of_key(self.number(item_id))]]
 
     def summaries_of(self, chain_id: str) -> list[int]:
         """The changes that summarised a chain."""
@@ -496,7 +504,7 @@ class _Told:
                 case c.Noted():
                     self._add("notes", d.page_id, d.chain_id)
                 case c.Analysed():
-                    self._add("analysed", d.page_id)
+                    self._add("analysed", d.page_id, d.upto_seq)
                 case c.ChainSummarised():
                     self._add("summaries", d.chain_id)
                 case c.SegmentGrew():
@@ -509,6 +517,10 @@ class _Told:
                     self._add("left", d.segment_id)
                 case c.Evicted():
                     self._add("left", d.segment_id)
+                case c.Visited():
+                    for one in d.items:
+                        self._add("visits", one.item_id, one.visits)
+                        self._add("visited", one.item_id, (one.at - _EPOCH) // _MICROSECOND)
                 case c.BegunAnew():
                     self._begin_anew()
                     anew, ended = True, []

@@ -49,6 +49,8 @@ ThreadId = NewType("ThreadId", str)
 ChainId = NewType("ChainId", str)
 SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
+ItemId = NewType("ItemId", str)
+"""Of a segment or a fact."""
 DocumentId = NewType("DocumentId", str)
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-
-from embermem.core.errors import NotGranted, StoreError, kind
-from embermem.core.types import Context
 from embermem.http.access import Accessible, Right, asker_of
 from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import bound_by, router, then_of
-from embermem.memory import OwnerMemory
+from embermem.owner_memory import count_visit
 from embermem.wire.memories import ContextAnswer, Found, context_answer, hit_item
 
-logger = logging.getLogger(__name__)
 routes = router("search")
 
 
@@ -48,15 +43,5 @@ def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
         **then,
     )
     if not then and access.may(owner.owner, Right.WRITE):
-        _count_visit(owner, context)
+        count_visit(owner, context)
     return context_answer(asker_of(owner), context, explain=body.explain)
-
-
-def _count_visit(owner: OwnerMemory, context: Context) -> None:
-    """An answer that is there does not fail for a counter."""
-    try:
-        owner.visit(context)
-    except NotGranted:
-        logger.debug("a space was only read")
-    except StoreError as error:
-        logger.warning("a visit was not counted: %s", kind(error))

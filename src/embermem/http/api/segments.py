@@ -6,12 +6,10 @@ from typing import Annotated
 
 from fastapi import Query
 
-from embermem.core.messages import LookBack
-from embermem.core.types import Segment, Tier
+from embermem.core.types import Tier
 from embermem.http.access import asker_of
 from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, RunQuery, Scoping, router
-from embermem.memory import OwnerMemory
 from embermem.wire.answers import Pages, Segments
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import PageItem, SegmentItem, SegmentWhole, page_item
@@ -33,7 +31,7 @@ def list_segments(
         lambda segment: segment.id,
         listing.by_numbers,
         asked,
-        lambda segment: to_record(SegmentItem, segment, heat=_heat(owner, segment, then)),
+        lambda segment: to_record(SegmentItem, segment, heat=owner.heat(segment, as_of=then.get("as_of"))),
         into=Segments,
         listing=listing.named("segments", owner.owner.id, archived, listing.told(scope), *then.items()),
     )
@@ -50,7 +48,7 @@ def get_segment(
     segment = owner.segment(item_id, **then)
     newest = owner.pages(limit=limit, segment=segment.id, **then) if limit else ()
     pages = tuple(page_item(asker_of(owner), page) for page in newest)
-    return to_record(SegmentWhole, segment, heat=_heat(owner, segment, then), pages=pages)
+    return to_record(SegmentWhole, segment, heat=owner.heat(segment, as_of=then.get("as_of")), pages=pages)
 
 
 @routes.get("/pages", summary="List pages")
@@ -70,8 +68,3 @@ def list_pages(
 def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> PageItem:
     """A page with its utterances."""
     return page_item(asker_of(owner), owner.page(item_id, **then))
-
-
-def _heat(owner: OwnerMemory, segment: Segment, then: LookBack) -> float:
-    """Heat is of now: of another time it is told as 0."""
-    return 0.0 if then else owner.heat(segment)

@@ -305,7 +305,7 @@ def path_of(sort: Sort, item: object) -> str:
             return f"/facts/{item}"
         case Sort.CHANGE:
             return f"/audit/{item}"
-        case Sort.CHAIN | Sort.DIMENSION:
+        case Sort.CHAIN | Sort.DIMENSION | Sort.VISITED:
             return ""
         case _:
             assert_never(sort)

@@ -20,6 +20,7 @@ from embermem.http.proxy import client_text, histories
 from embermem.http.proxy.dialects.dialect import newest
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Message, Reply
+from embermem.owner_memory import count_visit
 
 if TYPE_CHECKING:
     from embermem.core.metadata import Metadata
@@ -165,10 +166,7 @@ class Talk:
     def visit(self, remembered: Remembered) -> None:
         """Count the visits of what was remembered for a reply."""
         if self._keep and remembered.context is not None:
-            try:
-                self._owner.visit(remembered.context)
-            except EmberError as error:
-                logger.warning("a visit of %s was not counted: %s", self._shown(), kind(error))
+            count_visit(self._owner, remembered.context)
 
     # ------------------------------------------------------------------------------------------------------- recall
 

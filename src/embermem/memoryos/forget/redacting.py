@@ -39,6 +39,7 @@ from embermem.core.changes import (
     Sort,
     Stays,
     SummaryPart,
+    Visited,
     ended_by,
     grows,
     growth,
@@ -76,6 +77,7 @@ OwnRule = (
     | FactDenied
     | ProfileSet
     | PersonRelated
+    | Visited
 )
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
@@ -290,6 +292,9 @@ class _Redaction:
                 return self._line(d)
             case PersonRelated():
                 return self._related(d)
+            case Visited():
+                left = tuple(one for one in d.items if not self._is_gone(Sort.VISITED, one.item_id))
+                return [replace(d, items=left)] if left else []
             case _:
                 assert_never(d)
 
@@ -304,10 +309,8 @@ class _Redaction:
                 return item_id in self._going.pages
             case Sort.CHAIN:
                 return item_id in self._chains and not self._trail.chains.get(ChainId(item_id))
-            case Sort.SEGMENT:
-                return item_id in self._emptied
-            case Sort.FACT:
-                return item_id in self._gone
+            case Sort.SEGMENT | Sort.FACT | Sort.VISITED:
+                return item_id in self._emptied or item_id in self._gone
             case Sort.DIMENSION | Sort.CHANGE:
                 return False
             case _:

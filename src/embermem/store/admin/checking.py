@@ -476,7 +476,7 @@ _MENDS = {
         (schema.segment, schema.change_source, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE
     ),
     **dict.fromkeys((schema.utterance_value, schema.share, schema.webhook), Mending.DERIVE),
-    **dict.fromkeys((schema.fact_visit, schema.checkpoint, schema.checkpoint_part), Mending.DERIVE),
+    **dict.fromkeys((schema.visit, schema.checkpoint, schema.checkpoint_part), Mending.DERIVE),
     **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.original), Mending.NOTHING),
     schema.change: Mending.NOTHING,
 }

@@ -77,8 +77,7 @@ def _bring_back(c: Connection, owner: Owner, at: datetime, now: datetime) -> int
     _number_again(c, owner.id, seq=seq, pages=pages, revision=revision, now=now)
     c.execute(delete(schema.barred).where(schema.barred.c.owner_id == owner.id))
     replay(c, owner.id)
-    segments = c.scalars(select(schema.segment.c.segment_id).where(schema.segment.c.owner_id == owner.id)).all()
-    sum_again(c, owner.id, segments, {})
+    sum_again(c, owner.id)
     if found := unsound(c, owner):
         raise StoreCorrupt(
             f"{owner.user} / {owner.agent}: the log up to {at.isoformat()} gives no sound memory: {found[0]}"
@@ -87,10 +86,11 @@ def _bring_back(c: Connection, owner: Owner, at: datetime, now: datetime) -> int
 
 
 def _forget_use(c: Connection, owner_id: OwnerId, at: datetime) -> None:
-    """Receipts and calls of a model that are later: whoever calls again with a key does it anew."""
-    receipt, call = schema.receipt, schema.call
+    """Receipts, calls of a model and visits that wait, and are later: whoever calls again with a key does it anew."""
+    receipt, call, visit = schema.receipt, schema.call, schema.visit
     c.execute(delete(receipt).where(receipt.c.owner_id == owner_id, receipt.c.recorded_at > micros(at)))
     c.execute(delete(call).where(call.c.owner_id == owner_id, call.c.at > micros(at)))
+    c.execute(delete(visit).where(visit.c.owner_id == owner_id, visit.c.visited_at > micros(at)))
 
 
 def _cut_utterances(c: Connection, owner_id: OwnerId, seq: int) -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import index_again, parts
+from embermem.store.queries.retaining import drop_visits
 from embermem.store.statements import set_owner, update_rows
 from embermem.store.states import counted, folded_anew
 
-_KEPT = ("visits", "visited_at", "embedder", "vector_sum")
+_KEPT = ("embedder", "vector_sum")
 """What a segment has that no change holds."""
 
 
 def replay(c: Connection, owner_id: OwnerId) -> None:
-    """Derive everything again. Counters, vectors and waits, which no change holds, are kept. Readers begin anew."""
-    segment, page, owner, visit = schema.segment, schema.page, schema.owner, schema.fact_visit
+    """Derive everything again. Vectors, waits, and visits that wait, which no change holds, are kept. Readers begin
+    anew."""
+    segment, page, owner = schema.segment, schema.page, schema.owner
     waits = or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts"))
     kept = [
         (table, names[0], c.execute(query.with_only_columns(*(table.c[name] for name in names))).mappings().all())
@@ -27,7 +29,6 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
             (segment, ("segment_id", *_KEPT), select(segment).where(segment.c.owner_id == owner_id)),
         )
     ]
-    visits = c.execute(select(visit).where(visit.c.owner_id == owner_id)).mappings().all()
     forget_derived(c, owner_id)
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
     for some in parts(c, owner_id):
@@ -39,7 +40,5 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         update_rows(c, table, owner_id, (key,), rows)
     index_again(c, owner_id)
     state = folded_anew(c, owner_id)
-    c.execute(delete(visit).where(visit.c.owner_id == owner_id))
-    if left := [dict(row) for row in visits if state.facts.get(row["fact_id"]) is not None]:
-        c.execute(insert(visit), left)
+    drop_visits(c, owner_id, state)
     set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded, **counted(state))

@@ -1,5 +1,5 @@
 """What must hold of what an owner's changes say, and of what is kept of it: the checkpoint, the index of sources, where
-pages stand, the counts in the owner's row, and the visits of facts."""
+pages stand, the counts in the owner's row, and the visits that wait."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Brok
 from embermem.store.codec import micros
 from embermem.store.queries.changes import parts, rests_on
 from embermem.store.queries.reads import chunks, sources_in
+from embermem.store.queries.retaining import missing_visits
 from embermem.store.states import counted
 
 _Resting = tuple[int, tuple[Source, ...], bool]
@@ -39,7 +40,7 @@ _Resting = tuple[int, tuple[Source, ...], bool]
 
 def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> list[Broken]:
     """What is broken of one owner, whose log can be read; `asked` as for `invariants.broken`."""
-    owner, visit = schema.owner, schema.fact_visit
+    owner = schema.owner
     row = c.execute(
         select(owner.c.revision, owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)
     ).first()
@@ -49,12 +50,11 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     told_of = [*_resting(then), *summaries]
     known = {fact.added.fact_id for fact in state.facts}
     told = counted(state)
-    visited = {*c.scalars(select(visit.c.fact_id).where(visit.c.owner_id == owner_id))}
     wrongly = "facts superseded by a missing fact, or superseded and still current"
     damaged = _checkpoint(c, owner_id, log, topics)
     made = [
         _broken(DERIVED, wrongly, _superseded(then, known), Mending.DERIVE),
-        _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
+        _broken(DERIVED, "visits of what is not there", len(missing_visits(c, owner_id, state)), Mending.DERIVE),
         _broken(DERIVED, "checkpoints that are not what the log says", damaged, Mending.DERIVE),
         _broken(DERIVED, "pages that are not where the log has them", _misplaced(c, owner_id, topics), Mending.DERIVE),
         _broken(DERIVED, "changes that the index of sources has otherwise", unlike, Mending.DERIVE),

@@ -13,29 +13,27 @@ from typing import Any
 from sqlalchemy import Row, Table, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Change
+from embermem.core.changes import Change, VisitCount
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId, UtteranceOrigin
 from embermem.core.vector_codes import halves_of, stored_bytes
-from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
 from embermem.languages.text_marks import marks_of_message
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
-from embermem.store.codec import micros, record, row_of, with_vectors, zoned
-from embermem.store.erasing import Erasing, gone_marks
+from embermem.store.codec import micros, moment, record, row_of, with_vectors, zoned
+from embermem.store.erasing import Erasing, gone_marks, sum_again
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
-from embermem.store.statements import ensure_owner, owner_state, set_owner, setting, update_rows
-from embermem.store.states import folded
+from embermem.store.statements import ensure_owner, owner_state, set_owner, setting
 from embermem.store.values import value_rows
 
 _TOLD = (
     *(schema.owner, schema.page, schema.document, schema.utterance, schema.original, schema.change),
-    *(schema.receipt, schema.segment, schema.fact_visit),
+    *(schema.receipt, schema.visit),
 )
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
@@ -109,25 +107,6 @@ class ReceiptPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentPart:
-    """What no log holds of a segment: its visits, and the sum of its pages' vectors (float32, little-endian)."""
-
-    id: str
-    visits: int
-    visited_at: datetime | None
-    sum: bytes | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FactPart:
-    """What no log holds of a fact: how often it was recalled, and when last. One that never was has none."""
-
-    id: str
-    visits: int
-    visited_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class VectorPart:
     """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any; of a
     long text, those of its first passage, and in `passages` those of the others (codec.py)."""
@@ -138,9 +117,7 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = (
-    OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
-)
+Part = OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | VisitCount | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,9 +128,8 @@ class Parts:
     utterances: Sequence[UtterancePart]
     changes: Sequence[Change]
     receipts: Sequence[ReceiptPart]
-    segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
-    facts: Sequence[FactPart] = ()
+    visits: Sequence[VisitCount] = ()  # that no change tells of yet
     documents: Sequence[DocumentPart] = ()
     originals: Sequence[OriginalPart] = ()
 
@@ -214,7 +190,9 @@ class Transferring(Erasing):
                 due_at=micros(now),
             )
             replay(c, owner.id)
-            _count_visits(c, owner.id, parts, embedder)
+            sum_again(c, owner.id)
+            waiting = (row_of(one, schema.visit, **mine, visited_at=micros(one.at)) for one in parts.visits)
+            write(c, schema.visit, waiting)
             _refuse_unsound(c, owner)
 
     def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:
@@ -268,11 +246,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
             return change_from(row)
         case "receipt":
             return record(ReceiptPart, row)
-        case "segment":
-            ours = embedder and row.embedder == embedder
-            return record(SegmentPart, row, id=row.segment_id, sum=single_sum(row.vector_sum) if ours else None)
-        case "fact_visit":
-            return record(FactPart, row, id=row.fact_id)
+        case "visit":
+            return record(VisitCount, row, at=moment(row.visited_at))
         case _:
             if row.embedder != embedder:
                 return None
@@ -325,21 +300,3 @@ def _refuse_unsound(c: Connection, owner: Owner) -> None:
     if found := unsound(c, owner):
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         raise InputError(f"the log gives an inconsistent memory: {found[0]}{more}")
-
-
-def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str) -> None:
-    """What no log holds: the use of segments and facts, and the sums of segments' vectors."""
-    segments = [
-        row_of(
-            part,
-            schema.segment,
-            segment_id=part.id,
-            vector_sum=None if part.sum is None else sum_bytes(sum_from(part.sum)),
-            embedder=None if part.sum is None else embedder,
-        )
-        for part in parts.segments
-    ]
-    update_rows(c, schema.segment, owner_id, ("segment_id",), segments)
-    there = folded(c, owner_id).newest
-    facts = (part for part in parts.facts if there.fact(part.id) is not None)
-    write(c, schema.fact_visit, (row_of(one, schema.fact_visit, owner_id=owner_id, fact_id=one.id) for one in facts))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, func, insert, literal, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import Cause, Change, Decision, sources
+from embermem.core.changes import BegunAnew, Cause, Change, Decision, VisitCount, Visited, sources
 from embermem.core.errors import InputError
 from embermem.core.ids import made_in
 from embermem.core.types import OwnerId
@@ -25,6 +26,7 @@ from embermem.store.transactions import Transactions
 _AT_ONCE = 200
 """Changes that are read at once."""
 _LOG = insert(schema.change)
+_VISITS = delete(schema.visit).where(schema.visit.c.owner_id == bindparam("owner")).returning(schema.visit)
 
 
 class Changes(Transactions):
@@ -130,10 +132,16 @@ def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) 
     return record(Change, row, decisions=decisions_from(row.decisions, kinds))
 
 
-def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
-    """Write the next change, and index it."""
+def log(c: Connection, owner_id: OwnerId, change: Change) -> Change:
+    """Write the next change, and index it. The visits that waited for it are told in it, and wait no more; where it
+    begins memory anew, nothing is left that was visited. Returns it with them."""
+    rows = sorted(c.execute(_VISITS, {"owner": owner_id}).all())
+    if rows and not any(isinstance(one, BegunAnew) for one in change.decisions):
+        items = tuple(record(VisitCount, row, at=time_of(row.visited_at)) for row in rows)
+        change = replace(change, decisions=(*change.decisions, Visited(items=items)))
     c.execute(_LOG, change_row(owner_id, change))
     index(c, owner_id, [change])
+    return change
 
 
 def index(c: Connection, owner_id: OwnerId, some: Iterable[Change]) -> None:

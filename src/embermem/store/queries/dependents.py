@@ -360,9 +360,10 @@ class _Following:
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that the index of sources does not have."""
-        for segment_id in (one for one, lost in losing.items() if not lost.left):
-            self._numbers |= {self._topics.at().left(segment_id) or 0} - {0}
+        emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
+        self._numbers |= {no for one in emptied if (no := self._topics.at().left(one)) is not None}
         self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}
+        self._numbers |= {no for one in self._facts | emptied for no in self._topics.visited_by(one)}
         self._naming(_RULING, self._facts | self._segments.keys())
 
     def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:

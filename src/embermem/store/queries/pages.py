@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, false, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, false, func, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Noted
@@ -223,16 +223,19 @@ def said_within(
 
 
 def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
-    """The pages of which something was said."""
+    """The pages of which something was said, each with the last that was."""
     page, said = schema.page, schema.utterance
     columns = ("page_id", "no", "thread", "first_seq", "recorded_at", "expires_at", "expires_offset")
+    own = said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id
+    last: Any = page.c.last_seq
     query = select(*(page.c[name] for name in columns)).where(page.c.owner_id == owner_id)
     if moment.seq is not None:
+        then = select(func.max(said.c.seq)).where(*own, said.c.seq <= moment.seq).with_hint(*reads.BY_PAGE)
+        last = case((last > moment.seq, then.scalar_subquery()), else_=last)
         query = query.where(page.c.first_seq <= moment.seq)
     if moment.valid_at is not None:
-        own = (said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id)
         query = query.where(exists(select(said.c.seq).where(*own, *_said_by(moment)).with_hint(*reads.BY_PAGE)))
-    return query
+    return query.add_columns(last.label("last_seq"))
 
 
 def _said_by(moment: Moment) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
-from embermem.core.state import sorted_sources
+from embermem.core.state import NO_VISITS, Visits, sorted_sources
 from embermem.core.types import (
     ChainId,
     DocumentId,
@@ -258,7 +258,7 @@ def shown_keywords(text: SegmentWritten) -> tuple[str, ...]:
 def segment_from(
     row: Row[Any],
     embedder: str,
-    unanalysed: int = 0,
+    counted: Mapping[str, Any] | None = None,
     page_ids: tuple[PageId, ...] = (),
 ) -> Segment:
     """A segment; with its pages also what it rests on. Its vector is given if it is of this embedder, of whichever
@@ -268,25 +268,30 @@ def segment_from(
     if (total := _vector_from(row, embedder)) is not None:
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
-    return record(
-        Segment,
-        row,
-        id=row.segment_id,
+    of = accessed(row.newest_at, 0, NO_VISITS) if counted is None else counted
+    at, archived = moment(row.recorded_at), row.evicted_no is not None
+    return segment_of(text, row.change_no, at, page_ids, archived=archived, embedding=embedding, **of)
+
+
+def segment_of(text: SegmentWritten, no: int, recorded_at: datetime, page_ids: Sequence[PageId], **of: Any) -> Segment:
+    """A segment with a text that a change wrote; with its pages also what it rests on."""
+    return Segment(
+        id=text.segment_id,
         summary=summary_of(text.parts),
         title=text.title or "",
         keywords=shown_keywords(text),
         counted=words_of(text.keywords),
-        page_ids=page_ids,
-        unanalysed=unanalysed,
-        last_access=moment(max(row.newest_at, row.visited_at or 0)),
-        visited_at=time_from(row.visited_at),
-        archived=row.evicted_no is not None,
+        page_ids=tuple(page_ids),
+        change_no=no,
+        recorded_at=recorded_at,
+        said_from=text.said_from,
+        said_to=text.said_to,
         sources=sources_in(text.parts) if page_ids else (),
-        embedding=embedding,
+        **of,
     )
 
 
-def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
+def segment_state_from(row: Row[Any], embedder: str, counted: Mapping[str, Any]) -> SegmentState:
     """A segment as placing sees it."""
     text = text_from(row)
     return record(
@@ -297,11 +302,16 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         keywords=text.keywords,
         title=text.title or "",
         shown=text.shown or (),
-        unanalysed=unanalysed,
-        last_access=moment(max(row.newest_at, row.visited_at or 0)),
-        visited_at=time_from(row.visited_at),
+        **counted,
         vector_sum=_vector_from(row, embedder),
     )
+
+
+def accessed(newest_at: int, unanalysed: int, visits: Visits) -> Mapping[str, Any]:
+    """What a segment counts (Eq. 3); its last access is when its newest page came, unless a visit was later."""
+    came = moment(newest_at)
+    counted = {"unanalysed": unanalysed, "visits": visits.times, "visited_at": visits.at}
+    return counted | {"last_access": max(came, visits.at or came)}
 
 
 def _vector_from(row: Row[Any], embedder: str) -> Vector | None:

@@ -1,7 +1,6 @@
 """What is read of an owner's segments and chains, now and at any moment.
 
 A segment as it stands is a row; what stood at a moment, and what is said of chains, comes from the state and the log.
-What is counted (visits, heat, waits) has no past and is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import ChainSummarised, SegmentWritten
-from embermem.core.state import TopicMoment, sorted_sources
+from embermem.core.state import NO_VISITS, TopicMoment, analysed, sorted_sources
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -26,6 +25,7 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import parts
 from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.queries.pages import select_present
+from embermem.store.queries.retaining import counters, visits
 from embermem.store.queries.segment_texts import TextVersion, last_texts, text_versions
 from embermem.store.statements import setting
 from embermem.store.states import Known, States
@@ -44,9 +44,10 @@ class Segments(States):
     ) -> tuple[Segment, ...]:
         some = None if ids is None else sorted(ids)
         with self._read() as c:
+            known = self._known(c, owner_id, topics=True)
             if moment.is_now:
-                return segments_now(c, owner_id, archived, some)
-            return _segments_then(c, self._known(c, owner_id, topics=True), moment, archived, some)
+                return segments_now(c, known, archived, some)
+            return _segments_then(c, known, moment, archived, some)
 
     def segment_words(self, owner_id: OwnerId) -> tuple[tuple[str, ...], ...]:
         query = reads.select_segments(owner_id).with_only_columns(schema.segment.c.keywords).order_by(None)
@@ -154,9 +155,9 @@ def _said_at(c: Connection, owner_id: OwnerId, seqs: Collection[int]) -> Mapping
 
 
 def segments_now(
-    c: Connection, owner_id: OwnerId, archived: bool | None, ids: Sequence[SegmentId] | None
+    c: Connection, known: Known, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
-    segment, page = schema.segment, schema.page
+    segment, page, owner_id = schema.segment, schema.page, known.owner_id
     query = reads.select_segments(owner_id)
     if archived is not None:
         query = query.where(segment.c.evicted_no.is_not(None) if archived else segment.c.evicted_no.is_(None))
@@ -166,7 +167,7 @@ def segments_now(
     rows = c.execute(query).all()
     if not rows:
         return ()
-    counts = reads.unanalysed_counts(c, owner_id, ids)
+    counted = counters(c, known, ids)
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
@@ -174,15 +175,7 @@ def segments_now(
     )
     for segment_id, page_id in c.execute(members.order_by(page.c.no)).all():
         of.setdefault(segment_id, []).append(PageId(page_id))
-    return tuple(
-        reads.segment_from(
-            row,
-            embedder,
-            counts.get(row.segment_id, 0),
-            tuple(of.get(row.segment_id, ())),
-        )
-        for row in rows
-    )
+    return tuple(reads.segment_from(row, embedder, counted(row), tuple(of.get(row.segment_id, ()))) for row in rows)
 
 
 # ---------------------------------------------------------------------------------------------------------------- then
@@ -194,13 +187,15 @@ def _segments_then(
     then = known.topics_at(moment.revision)
     members = _members(c, known, then, moment, ids)
     texts = _texts_then(c, known, then, moment, ids)
-    opened, gone = known.topics.opened(), then.all_left()
+    opened, gone, visited = known.topics.opened(), then.all_left(), visits(c, known, moment.revision)
     found = []
     for segment_id in sorted(members, key=lambda one: (opened[one], one)):
         own = members[segment_id]
         if archived in (None, segment_id in gone):
             text = texts.get(segment_id) or _bare(c, known, then, segment_id, own.page_ids)
-            found.append(_segment(segment_id, segment_id in gone, own, text))
+            of = reads.accessed(own.arrived, own.unanalysed, visited.get(segment_id, NO_VISITS))
+            told = text.text, text.no, text.recorded_at
+            found.append(reads.segment_of(*told, own.page_ids, archived=segment_id in gone, **of))
     return tuple(found)
 
 
@@ -226,17 +221,18 @@ def _texts_then(
 
 @dataclass(kw_only=True, slots=True)
 class _Members:
-    """A segment's pages, in order, and when the newest of them came."""
+    """A segment's pages, in order, when the newest of them came, and how many were not analysed."""
 
     page_ids: list[PageId] = field(default_factory=list)
     arrived: int = 0
+    unanalysed: int = 0
 
 
 def _members(
     c: Connection, known: Known, then: TopicMoment, moment: Moment, ids: Sequence[SegmentId] | None
 ) -> Mapping[SegmentId, _Members]:
     """The pages that were in each segment."""
-    places = then.places()
+    places, read = then.places(), analysed(then)
     found: defaultdict[SegmentId, _Members] = defaultdict(_Members)
     for row in c.execute(select_present(known.owner_id, moment).order_by(schema.page.c.no)):
         segment_id = places.get(row.page_id)
@@ -244,6 +240,7 @@ def _members(
             own = found[segment_id]
             own.page_ids.append(row.page_id)
             own.arrived = max(own.arrived, row.recorded_at)
+            own.unanalysed += read.get(row.page_id, 0) < row.last_seq
     return found
 
 
@@ -260,25 +257,3 @@ def _bare(
     no = min(place[1] for page_id in page_ids if (place := then.place(page_id)) is not None)
     nothing = SegmentWritten(segment_id=segment_id, parts=(), keywords=(), said_from=min(said_at), said_to=max(said_at))
     return TextVersion(no, None, known.topics.recorded[no], nothing)
-
-
-def _segment(segment_id: SegmentId, archived: bool, members: _Members, version: TextVersion) -> Segment:
-    """A segment as it was, without counters."""
-    text = version.text
-    return Segment(
-        id=segment_id,
-        summary=reads.summary_of(text.parts),
-        title=text.title or "",
-        keywords=reads.shown_keywords(text),
-        counted=reads.words_of(text.keywords),
-        page_ids=tuple(members.page_ids),
-        visits=0,
-        unanalysed=0,
-        last_access=time_of(members.arrived),
-        archived=archived,
-        change_no=version.no,
-        recorded_at=version.recorded_at,
-        said_from=text.said_from,
-        said_to=text.said_to,
-        sources=reads.sources_in(text.parts),
-    )

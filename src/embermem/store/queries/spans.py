@@ -80,7 +80,7 @@ class Spans(States):
             if first is None and not selection.edges:
                 return Timeline()
             edges = [micros(one) for one in selection.edges] or [first, last + 1]
-            asked = _Asked(known=self._known(c, owner_id), selection=selection, edges=edges)
+            asked = _Asked(known=self._known(c, owner_id, topics=True), selection=selection, edges=edges)
             segments, segments_found = _segments(c, asked)
             changes, changes_found = _changes(c, asked)
             counts = _counts(c, asked, said.said_at, _said(owner_id, selection))
@@ -173,7 +173,7 @@ def _segments(c: Connection, asked: _Asked) -> tuple[tuple[Segment, ...], int]:
         return (), found
     order = (segment.c.pages.desc(), segment.c.said_to.desc(), segment.c.segment_id)
     ids = [SegmentId(one) for one in c.scalars(query.order_by(*order).limit(selection.limit))]
-    by_id = {one.id: one for one in segments_now(c, asked.owner_id, None, sorted(ids))}
+    by_id = {one.id: one for one in segments_now(c, asked.known, None, sorted(ids))}
     return tuple(by_id[one] for one in ids), found
 
 

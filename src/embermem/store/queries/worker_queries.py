@@ -28,7 +28,7 @@ from embermem.core.changes import (
 from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, StaleLease
 from embermem.core.state import sorted_sources
-from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
+from embermem.core.types import ChainId, ChainTail, ItemId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.core.vector_codes import stored_rows
 from embermem.protocols import (
     Backlog,
@@ -41,11 +41,11 @@ from embermem.protocols import (
 )
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros, passages_bytes
-from embermem.store.engines.words import upsert
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.item_decisions import item_decisions
+from embermem.store.queries.retaining import count_visits, counters
 from embermem.store.statements import (
     due_from,
     ensure_owner,
@@ -155,6 +155,7 @@ class Work(States):
             if any(_makes_due(decision) for decision in decisions):
                 expressions["due_at"] = due_from(at)
             known = self._standing(c, owner.id, revision, born)
+            change = log(c, owner.id, change)
             checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
             if checkpoint:
                 known = self._known(c, owner.id, topics=True, locked=True)
@@ -167,7 +168,6 @@ class Work(States):
                 raise _stale(lease)
             if expressions:
                 set_owner(c, owner.id, **expressions)
-            log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
             wrote = False
             if checkpoint:
@@ -319,48 +319,14 @@ class Work(States):
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
         with self._read() as c:
-            counts = reads.unanalysed_counts(c, owner_id)
-            embedder = setting(c, "embedder")
+            embedder, counted = setting(c, "embedder"), counters(c, self._known(c, owner_id, topics=True))
             rows = c.execute(reads.select_segments(owner_id).where(schema.segment.c.evicted_no.is_(None)))
-            return tuple(reads.segment_state_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows)
+            return tuple(reads.segment_state_from(row, embedder, counted(row)) for row in rows)
 
-    def visit(
-        self,
-        owner_id: OwnerId,
-        segments: Mapping[SegmentId, int],
-        now: datetime,
-        facts: Mapping[FactId, int] | None = None,
-    ) -> None:
-        segment, table, at = schema.segment.c, schema.fact_visit, micros(now)
+    def visit(self, owner_id: OwnerId, counts: Mapping[ItemId, int], now: datetime) -> None:
         with self._write() as c:
-            locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
-            visited = (
-                update(schema.segment)
-                .where(segment.owner_id == owner_id, segment.segment_id == bindparam("k_id"))
-                .values(
-                    visits=func.coalesce(segment.visits, 0) + bindparam("k_visits"),
-                    visited_at=case((segment.visited_at > at, segment.visited_at), else_=at),
-                )
-            )
-            if segments:
-                c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in segments.items()])
-            then = self._known(c, owner_id).newest if facts else None
-            rows = [
-                {"owner_id": owner_id, "fact_id": one, "visits": visits, "visited_at": at}
-                for one, visits in (facts or {}).items()
-                if then is not None and then.fact(one) is not None
-            ]
-            if rows:
-                new = upsert(c, table)
-                more = {"visits": table.c.visits + new.excluded.visits}
-                last = case((table.c.visited_at > new.excluded.visited_at, table.c.visited_at), else_=at)
-                c.execute(
-                    new.on_conflict_do_update(
-                        index_elements=["owner_id", "fact_id"], set_={**more, "visited_at": last}
-                    ),
-                    rows,
-                )
-            set_owner(c, owner_id, due_at=due_from(at))
+            set_owner(c, owner_id, due_at=due_from(micros(now)))  # first, since it holds the row: nobody waits for both
+            count_visits(c, self._known(c, owner_id), counts, micros(now))
 
 
 def _makes_due(decision: Decision) -> bool:
