@@ -53,11 +53,10 @@ def conform(store: Store, owner: Owner, old: Attributes, new: Attributes, clock:
         decisions = conforming(owner, held, put_away, rulings, old, new, no=state.revision + 1, at=clock())
         if not decisions:
             return 0
-        revision, born = state.revision, state.created_at
-        change = store.change_log.apply(
-            owner, Cause.CORRECTION, BY, decisions, now=clock(), revision=revision, lease=None, born=born
-        )
-        return change.no
+        now, revision, born = clock(), state.revision, state.created_at
+        return store.change_log.apply(
+            owner, Cause.CORRECTION, BY, decisions, now=now, revision=revision, lease=None, born=born
+        ).no
 
     return decided_anew(change, partial(store.forgetting.alone_with, owner.id))
 

@@ -213,9 +213,8 @@ class Claim:
     def knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self.held.knowledge is None:
-            rulings = rulings_of(
-                self.store.change_log.changes(self.owner.id, causes=RULING), self.store.forgetting.secret
-            )
+            ruled = self.store.change_log.changes(self.owner.id, causes=RULING)
+            rulings = rulings_of(ruled, self.store.forgetting.secret)
             persona = self.store.reads.persona(self.owner.id)
             self.held.knowledge = Knowledge(
                 self.owner,
@@ -350,9 +349,7 @@ class Claim:
         if not lessons:
             return []
         every = [u for _, pages in lessons for page in pages for u in page.utterances]
-        gone = self.store.forgetting.barred(
-            self.owner.id, {u.text for u in every}
-        )  # forgotten: nothing is learnt from it again
+        gone = self.store.forgetting.barred(self.owner.id, {u.text for u in every})  # teaches nothing again
         said = {u.seq: u.said_at for u in every if u.text not in gone}
         resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
         decisions: list[Decision] = []
