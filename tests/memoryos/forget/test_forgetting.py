@@ -14,7 +14,7 @@ import pytest
 
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
-from embermem.core.changes import Cause, Decision, Erased, FactAdded, Placed, SegmentEnded
+from embermem.core.changes import Cause, Change, Decision, Erased, FactAdded, Placed, SegmentEnded
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.types import OwnerId, SegmentId
 from embermem.languages.text_marks import mark_of_text
@@ -675,3 +675,23 @@ def test_who_writes_all_the_time_is_held_off_while_something_is_forgotten_or_lea
     assert [change.cause for change in alice.changes() if change.cause is Cause.PROFILE] == [Cause.PROFILE] * len(
         rivals
     )
+
+
+def test_what_another_forgets_meanwhile_is_no_source_of_who_spoke(
+    opened: Opener, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    pages = [alice.add(f"The heron came, {n}.", "Good.") for n in range(3)]
+    alice.settle()
+    forget, overtaken = SqlStore.forget, list(pages[1:2])
+
+    def meanwhile(self: SqlStore, *given: Any, **named: Any) -> Change:
+        """A forgetting, which another overtakes once it is decided."""
+        while overtaken:
+            other.forget(page=overtaken.pop())
+        return forget(self, *given, **named)
+
+    monkeypatch.setattr(SqlStore, "forget", meanwhile)
+    alice.forget(page=pages[0])
+    assert [page.id for page in alice.pages()] == pages[2:]
+    assert_sound(place())

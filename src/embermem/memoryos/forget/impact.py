@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache
 
 from embermem.core.changes import (
     Cause,
@@ -209,6 +209,8 @@ class Impact:
         Where a model wrote of these pages, a sentence stays only if it stands in what was said and stays."""
         texts = [u.text for page in pages for u in page.utterances]
         said = {(fact.attribute, plain(fact.value)) for fact in facts.values()}
+        seqs = frozenset(u.seq for page in pages for u in page.utterances)
+        stays = cache(lambda: [u for u in self.store.log.utterances(self.owner.id) if u.seq not in seqs])
         wanted = frozenset(facts)
         while True:
             trail = self.store.forgetting.trail(
@@ -222,11 +224,11 @@ class Impact:
             near = [u.text for some in trail.chains.values() for page in some for u in page.utterances]
             going = Going(
                 pages=frozenset(page.id for page in pages),
-                seqs=frozenset(u.seq for page in pages for u in page.utterances),
+                seqs=seqs,
                 facts=frozenset(facts),
-                traces=Traces(texts, lambda: self._left(pages), near=near),
-                pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
-                spoken=lambda speaker, role: self._spoken(pages, speaker, role),
+                traces=Traces(texts, lambda: [u.text for u in stays()], near=near),
+                pieces=Pieces(texts, near if trail.verbatim else [u.text for u in stays()], exact=trail.verbatim),
+                spoken=lambda speaker, role: _spoken(stays(), speaker, role),
                 exact=trail.verbatim,
             )
             left = redacted(trail, going, key)
@@ -234,23 +236,6 @@ class Impact:
             if not more:
                 return trail, left
             wanted = trail.facts | more
-
-    @cached_property
-    def _utterances(self) -> tuple[Utterance, ...]:
-        """Everything that was said; read once."""
-        return self.store.log.utterances(self.owner.id)
-
-    def _left(self, pages: Iterable[Page]) -> list[str]:
-        """Everything that was said, but for the pages."""
-        gone = {u.seq for page in pages for u in page.utterances}
-        return [u.text for u in self._utterances if u.seq not in gone]
-
-    def _spoken(self, pages: Iterable[Page], speaker: str, role: str) -> Source | None:
-        """The first that somebody said in a role, but for the pages."""
-        gone = {u.seq for page in pages for u in page.utterances}
-        said = (u for u in self._utterances if u.seq not in gone and u.role.value == role)
-        first = next((u for u in said if speaker_of(u.speaker, u.role) == speaker), None)
-        return None if first is None else Source(seq=first.seq, utterance_id=first.id)
 
     def _texts_barred(self, pages: Sequence[Page], alone: Sequence[str], key: bytes) -> list[Decision]:
         """Marks of the messages that go, and of the words that nothing else says."""
@@ -291,6 +276,12 @@ class Impact:
             rewritten=rewritten,
             marks=marks,
         )
+
+
+def _spoken(said: Iterable[Utterance], speaker: str, role: str) -> Source | None:
+    """The first that somebody said in a role."""
+    first = next((u for u in said if u.role.value == role and speaker_of(u.speaker, u.role) == speaker), None)
+    return None if first is None else Source(seq=first.seq, utterance_id=first.id)
 
 
 def receipt(
