@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
 def taken(place: str | Path) -> Rows:
-    """Every row of every table, and of what the log says of personas and topics; not the checkpoints, which say that
-    again."""
+    """Every row of every table, and of what the log says of personas, topics and visits; not the checkpoints, which
+    say that again."""
     with looking(place) as look:
         found = {
             table.name: look(f'SELECT * FROM "{table.name}"')
@@ -45,7 +45,15 @@ def taken(place: str | Path) -> Rows:
             if table not in (schema.checkpoint, schema.checkpoint_part)
         }
         told = state_rows.state_rows(look)
-    return {**found, **told}
+        visits = [row for owner in found["owner"] for row in _visits(look, owner["owner_id"], found["visit"])]
+    return {**found, **told, "visit": visits}
+
+
+def _visits(look: Callable[..., list[Row]], owner_id: str, waiting: list[Row]) -> Iterator[Row]:
+    """The visits of an owner's items, those that wait and those that the next change has taken alike."""
+    mine = [row for row in waiting if row["owner_id"] == owner_id]
+    for item_id, (times, at) in state_rows.visits(state_rows.log_of(look, owner_id), mine).items():
+        yield {"owner_id": owner_id, "item_id": item_id, "visits": times, "visited_at": at}
 
 
 def differences(before: Rows, after: Rows, owner_id: str, done: Forgotten) -> list[str]:
