@@ -4,7 +4,6 @@ they stand in the file, so that what a store reads is held against it."""
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from enum import Enum
@@ -122,24 +121,22 @@ def topic_rows(log: list[Change]) -> dict[str, list[Row]]:
 def visits(log: Iterable[Change], waiting: Iterable[Row] = ()) -> dict[str, tuple[int, int]]:
     """How often each segment and fact was visited, and when last, in microseconds; `waiting` are rows of visits."""
     found: dict[str, tuple[int, int]] = {}
-    places: dict[str, str] = {}
+    heirs: list[tuple[str, str]] = []
 
     def count(item: str, more: int, at: int) -> None:
         found[item] = found.get(item, (0, 0))[0] + more, max(found.get(item, (0, 0))[1], at)
 
     for change in log:
         if any(isinstance(d, BegunAnew) for d in change.decisions):
-            found, places = {}, {}
-        before, ended = dict(places), [d.segment_id for d in change.decisions if isinstance(d, SegmentEnded)]
-        places |= {d.page_id: d.segment_id for d in change.decisions if isinstance(d, Placed)}
+            found, heirs = {}, []
         for one in (one for d in change.decisions if isinstance(d, Visited) for one in d.items):
             count(one.item_id, one.visits, micros(one.at))
-        for segment in ended:
-            into = Counter(places[page] for page, was in before.items() if was == segment != places[page])
-            if segment in found and into:
-                count(into.most_common(1)[0][0], *found.pop(segment))
+        heirs += [(d.segment_id, d.into) for d in change.decisions if isinstance(d, SegmentEnded) and d.into]
     for row in waiting:
         count(row["item_id"], row["visits"], row["visited_at"])
+    for segment, into in heirs:
+        if segment in found:
+            count(into, *found.pop(segment))
     return found
 
 
@@ -204,7 +201,7 @@ def all_topics(topics: TopicState) -> list[object]:
     """All that topics tell of all their moments."""
     spans = [
         sorted(
-            (topics.name(key), topics.name(value) if name in ("places", "notes") else value, began, ended)
+            (topics.name(key), topics.name(value) if name in ("places", "notes", "heirs") else value, began, ended)
             for key, value, began, ended in zip(
                 one.keys.tolist(), one.values.tolist(), one.began.tolist(), one.ended.tolist(), strict=True
             )

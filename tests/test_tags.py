@@ -65,7 +65,7 @@ DECISIONS = {
     "TraitSet": ("trait_set", "dimension level confidence sources valid_from"),
     "ProfileSet": ("profile_set", "whose name value sources set_by valid_from"),
     "PersonRelated": ("person_related", "relation one other holds sources"),
-    "Evicted": ("evicted", "segment_id"), "SegmentEnded": ("segment_ended", "segment_id"),
+    "Evicted": ("evicted", "segment_id"), "SegmentEnded": ("segment_ended", "segment_id into"),
     "Visited": ("visited", "items"),
 }  # fmt: skip
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""

@@ -86,7 +86,7 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     log = [
         change(2, noted(page, chain), written, c.Placed(page_id=page, segment_id=one, f_score=None)),
         change(4, c.SegmentGrew(segment_id=one), visited({one: 2, other: 1}, 4)),
-        change(5, c.Placed(page_id=page, segment_id=other, f_score=0.7), c.SegmentEnded(segment_id=one)),
+        change(5, c.Placed(page_id=page, segment_id=other, f_score=0.7), c.SegmentEnded(segment_id=one, into=other)),
         change(7, c.Evicted(segment_id=other), visited({other: 1, FIGS: 3}, 2)),
     ]
     topics = TopicState().extended(log)
@@ -190,7 +190,7 @@ DECISIONS = st.one_of(
     st.builds(lambda one: c.ChainSummarised(chain_id=one, thread=ThreadId("t"), summary="figs", sources=()), CHAINS),
     st.builds(lambda one: replace(text(words={}), segment_id=one), SEGMENTS),
     st.builds(lambda one: c.SegmentGrew(segment_id=one), SEGMENTS),
-    st.builds(lambda one: c.SegmentEnded(segment_id=one), SEGMENTS),
+    st.builds(lambda one, into: c.SegmentEnded(segment_id=one, into=into), SEGMENTS, SEGMENTS | st.none()),
     st.builds(lambda one: c.Evicted(segment_id=one), SEGMENTS),
     st.builds(lambda one, n: visited({one: n}), SEGMENTS | NAMES, st.integers(1, 3)),
     st.builds(c.FactBarred, mark=st.just("m"), upto_seq=st.just(1)),

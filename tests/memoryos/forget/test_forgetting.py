@@ -16,7 +16,7 @@ from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
 from embermem.core.changes import Cause, Change, Decision, Erased, FactAdded, Placed, SegmentEnded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import OwnerId, SegmentId
+from embermem.core.types import ItemId, OwnerId, SegmentId
 from embermem.languages.text_marks import mark_of_text
 from embermem.protocols import OwnerState
 from embermem.store import schema
@@ -618,10 +618,37 @@ def test_a_segment_that_ended_keeps_its_row_as_long_as_the_log_places_a_page_in_
     for into in (SegmentId("s98-00"), SegmentId("s99-00")):
         moved = [Placed(page_id=one, segment_id=into, f_score=None) for one in segment.page_ids]
         (before,) = alice.segments()
-        decisions: list[Decision] = [*moved, replace(text, segment_id=into), SegmentEnded(segment_id=before.id)]
+        ended = SegmentEnded(segment_id=before.id, into=into)
         no = alice.changes()[-1].no
+        decisions: list[Decision] = [*moved, replace(text, segment_id=into), ended]
         store.apply(alice.owner, Cause.REGROUPING, "", decisions, now=memory.now(), revision=no, lease=None)
     alice.forget(page=segment.page_ids[-1])
+    assert [finding for finding in memory.check(deep=True) if finding.level == "error"] == []
+
+
+def test_visits_of_a_segment_that_ended_stay_with_its_heir_when_all_its_pages_are_forgotten(opened: Opener) -> None:
+    memory = opened(short_term_pages=1, placed_by="page", theta=-1.0)
+    alice, store = memory.of("alice"), store_of(memory)
+    for n in range(4):
+        alice.add(f"I saw heron {n} by the lake.", "I see.")
+    alice.settle()
+    (segment,) = alice.segments()
+    *_, (_, text) = texts_written(alice.changes())
+    page, one, other = segment.page_ids[0], SegmentId("s98-00"), SegmentId("s99-00")
+
+    def apply(*decisions: Decision) -> None:
+        no = alice.changes()[-1].no
+        store.apply(alice.owner, Cause.REGROUPING, "", decisions, now=memory.now(), revision=no, lease=None)
+
+    for before, into in ((None, one), (one, other), (other, segment.id)):
+        told = replace(text, segment_id=into)
+        ended = [] if before is None else [SegmentEnded(segment_id=before, into=into)]
+        apply(Placed(page_id=page, segment_id=into, f_score=None), told, *ended)
+        store.visit(alice.owner.id, {ItemId(into): 2}, memory.now())
+        assert alice.segments()[-1].visits == (2 if before is None else 4 if into == other else 6)
+    alice.set_profile(name="Ann")
+    alice.forget(page=page)
+    assert [found.visits for found in alice.segments()] == [6]
     assert [finding for finding in memory.check(deep=True) if finding.level == "error"] == []
 
 

@@ -472,10 +472,12 @@ class Evicted(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentEnded(Record):
-    """All pages of a segment are in others now, and it is no more."""
+    """All pages of a segment are in others now, and it is no more; its visits are of the segment `into` (None: of
+    none)."""
 
     tag: ClassVar[str] = "SegmentEnded"
     segment_id: SegmentId
+    into: SegmentId | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -210,8 +210,8 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.SegmentEnded,
         heading=Heading.BOOKKEEPING,
-        ids={"segment_id": _SEGMENT},
-        forgotten=Falls(("segment_id",)),
+        ids={"segment_id": _SEGMENT, "into": _SEGMENT},
+        forgotten=ByRule(),
         undone=Undoing.NOTHING,
         moves=Moves.NOTHING,
         ends=(Item.SEGMENT_TEXT, ("segment_id",)),

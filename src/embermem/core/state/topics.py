@@ -165,9 +165,9 @@ class Times(Mapping[int, datetime]):
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NO_ROWS = np.zeros((0, 3), dtype=np.int32)
-_OF = ("places", "notes", "analysed", "summaries", "texts", "left", "visits", "visited")
+_OF = ("places", "notes", "analysed", "summaries", "texts", "left", "heirs", "visits", "visited")
 """The spans of a state, by their names there."""
-_NAMING = ("places", "notes")
+_NAMING = ("places", "notes", "heirs")
 """Those whose values are ids."""
 
 
@@ -191,8 +191,9 @@ class TopicState:
 
     `places` say which segment a page was in, `notes` which chain; `analysed` which changes analysed a page for the
     persona, and up to which utterance; `summaries` and `texts` which wrote those of chains and of segments, some whole;
-    `left` when a segment was evicted, or ended; `visits` how often a segment or fact was visited before a change and
-    after the one before, and `visited` when last (visits.py). Keys and values are numbers of ids.
+    `left` when a segment was evicted, or ended, and `heirs` which took the visits of one that ended; `visits` how often
+    a segment or fact was visited before a change and after the one before, and `visited` when last (visits.py). Keys
+    and values are numbers of ids.
     """
 
     no: int = 0
@@ -208,6 +209,7 @@ class TopicState:
     summaries: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     texts: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     left: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    heirs: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     visits: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     visited: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
 
@@ -347,6 +349,10 @@ class TopicState:
     def analysed_by(self, page_id: str) -> list[int]:
         """The changes that analysed a page."""
         return [int(no) for no in self.analysed.began[self.analysed.of_key(self.number(page_id))]]
+
+    def ended_into(self, segment_id: str) -> list[int]:
+        """The changes by which others ended and gave their visits to a segment."""
+        return [int(no) for no in self.heirs.began[self.heirs.values == self.number(segment_id)]]
 
     def visited_by(self, item_id: str) -> list[int]:
         """The changes that tell of visits of a segment or fact."""
@@ -515,6 +521,8 @@ class _Told:
                 case c.SegmentEnded():
                     ended.append(d.segment_id)
                     self._add("left", d.segment_id)
+                    if d.into is not None:
+                        self._add("heirs", d.segment_id, d.into)
                 case c.Evicted():
                     self._add("left", d.segment_id)
                 case c.Visited():

@@ -26,8 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> Mapping[str, Visits]:
     """The visits of each segment and fact that has any; `waiting` are some that no change has yet: an id, their number,
-    and the time of the last (microseconds since 1970). Those of a segment that ended are of the one that took its
-    pages."""
+    and the time of the last (microseconds since 1970). Those of a segment that ended are of its heir."""
     state, counts, last = then.state, dict[str, int](), dict[str, int]()
     upto, size = int(np.searchsorted(state.visits.began, then.no, side="right")), len(state.names)
     count, at, keys = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), state.visits.keys[:upto]
@@ -36,21 +35,14 @@ def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> M
     told = ((state.name(key), int(count[key]), int(at[key])) for key in np.flatnonzero(count).tolist())
     for name, more, when in (*told, *waiting):
         counts[name], last[name] = counts.get(name, 0) + more, max(last.get(name, 0), when)
-    for place in np.flatnonzero((state.texts.values < 0) & (state.texts.began <= then.no)).tolist():
-        ended = state.name(int(state.texts.keys[place]))
-        into = _taker(then, ended, int(state.texts.began[place])) if ended in counts else None
-        if into is not None:
+    passed = state.heirs.began <= then.no
+    for ended, into in zip(
+        state.names.some(state.heirs.keys[passed]), state.names.some(state.heirs.values[passed]), strict=True
+    ):
+        if ended in counts:
             counts[into] = counts.get(into, 0) + counts.pop(ended)
             last[into] = max(last.get(into, 0), last[ended])
     return {name: Visits(n, _EPOCH + timedelta(microseconds=last[name])) for name, n in counts.items()}
-
-
-def _taker(then: TopicMoment, segment: str, no: int) -> str | None:
-    """The segment that took most pages of one with a change."""
-    places = then.state.places
-    pages = places.keys[(places.values == then.state.number(segment)) & (places.ended == no)]
-    into, how_many = np.unique(places.values[(places.began == no) & np.isin(places.keys, pages)], return_counts=True)
-    return then.state.name(int(into[how_many.argmax()])) if len(into) else None
 
 
 def analysed(then: TopicMoment) -> Mapping[str, int]:

@@ -39,6 +39,7 @@ from embermem.core.changes import (
     Sort,
     Stays,
     SummaryPart,
+    VisitCount,
     Visited,
     ended_by,
     grows,
@@ -54,6 +55,7 @@ from embermem.core.types import (
     ChainId,
     FactId,
     FactProposal,
+    ItemId,
     PageId,
     ProfileProposal,
     Relation,
@@ -78,6 +80,7 @@ OwnRule = (
     | ProfileSet
     | PersonRelated
     | Visited
+    | SegmentEnded
 )
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
@@ -135,6 +138,8 @@ class _Redaction:
         self._facts = self._facts_left()
         self._gone = {fact_id: d for fact_id, d in self._added.items() if fact_id not in self._facts}
         self._emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
+        ended = (d for change in self._log for d in change.decisions if isinstance(d, SegmentEnded))
+        self._heirs: dict[str, SegmentId | None] = {d.segment_id: d.into for d in ended}
         self._chains: set[ChainId] = set()
         """Chains of pages that go, from their first note on: what a model says of one may be of them."""
         self._words: set[str] = set()
@@ -293,10 +298,31 @@ class _Redaction:
             case PersonRelated():
                 return self._related(d)
             case Visited():
-                left = tuple(one for one in d.items if not self._is_gone(Sort.VISITED, one.item_id))
-                return [replace(d, items=left)] if left else []
+                return self._visits(d)
+            case SegmentEnded():
+                heir = None if d.into is None else self._heir(d.into)
+                into = None if heir is None else SegmentId(heir)
+                return [] if self._is_gone(Sort.SEGMENT, d.segment_id) else [replace(d, into=into)]
             case _:
                 assert_never(d)
+
+    def _visits(self, d: Visited) -> Sequence[Visited]:
+        """Visits of what stays; those of a segment that goes, and had ended, are of its heir."""
+        left: dict[str, VisitCount] = {}
+        for one in d.items:
+            if (heir := self._heir(one.item_id)) is not None:
+                had = left.get(heir, replace(one, visits=0))
+                at = max(one.at, had.at)
+                left[heir] = VisitCount(item_id=ItemId(heir), visits=one.visits + had.visits, at=at)
+        return [replace(d, items=tuple(left.values()))] if left else []
+
+    def _heir(self, item_id: str) -> str | None:
+        """An item that stays; of a segment that goes, the one that its visits are of, if that stays."""
+        heir: str | None = item_id
+        heirs = dict(self._heirs)
+        while heir is not None and self._is_gone(Sort.VISITED, heir):
+            heir = heirs.pop(heir, None)
+        return heir
 
     def _names_gone(self, d: Decision, fields: Collection[str]) -> bool:
         """Whether one of these fields of a decision names what goes."""

@@ -60,7 +60,7 @@ class _LookingBack:
         self._states = dict(claim.segments)
         self._touched = list(touched)
         self._changed: dict[SegmentId, None] = {}
-        self._ended: dict[SegmentId, None] = {}
+        self._ended: dict[SegmentId, SegmentId] = {}
         self._placed: dict[PageId, tuple[SegmentId, float | None]] = {}
         self._opened = 0
 
@@ -133,7 +133,7 @@ class _LookingBack:
                 vector_sum=added(a.vector_sum, b.vector_sum),
             )
         )
-        self._end(gone)
+        self._end(gone, into)
 
     def _pages_of(self, segment_id: SegmentId, members: Members) -> list[PageId]:
         """All pages of a segment, as far as this look back went."""
@@ -259,12 +259,12 @@ class _LookingBack:
         self._changed[state.id] = None
         self._topics.replace(state.id, state)
 
-    def _end(self, segment_id: SegmentId) -> None:
+    def _end(self, segment_id: SegmentId, into: SegmentId) -> None:
         self._changed.pop(segment_id, None)
         self._topics.replace(segment_id, None)
         self._grouping.ended(segment_id)
         if segment_id in self._claim.segments:
-            self._ended[segment_id] = None
+            self._ended[segment_id] = into
 
     def _finish(self) -> None:
         """The texts that are shown of what changed: where no sentence is left, those of its newest pages."""
@@ -290,7 +290,7 @@ class _LookingBack:
             for page_id, (segment_id, linkage) in self._placed.items()
         ]
         decisions += [segment_text.written(self._states[one]) for one in self._changed]
-        decisions += [SegmentEnded(segment_id=one) for one in self._ended]
+        decisions += [SegmentEnded(segment_id=one, into=into) for one, into in self._ended.items()]
         sums = {one: total for one in self._changed if (total := self._states[one].vector_sum) is not None}
         claim.apply(Cause.REGROUPING, "", decisions, segment_vectors=sums)
         for ended in self._ended:

@@ -364,6 +364,7 @@ class _Following:
         self._numbers |= {no for one in emptied if (no := self._topics.at().left(one)) is not None}
         self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}
         self._numbers |= {no for one in self._facts | emptied for no in self._topics.visited_by(one)}
+        self._numbers |= {no for one in emptied for no in self._topics.ended_into(one)}
         self._naming(_RULING, self._facts | self._segments.keys())
 
     def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:
