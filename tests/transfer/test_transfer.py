@@ -285,6 +285,7 @@ def deep() -> list[Any]:
     return nested
 
 
+VISIT = {"item_id": "s1-00", "visits": 1, "at": "2026-05-02T10:00:00Z"}
 HOSTILE: dict[str, tuple[Change, str]] = {
     "no export": (lambda lines: lines.pop(0), "line 1: this is not an export"),
     "a newer format": (put("export", version=2), "upgrade embermem"),
@@ -319,6 +320,9 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a segment never written": (decide("Placed", segment_id="elsewhere"), "segments without a text: 1"),
     "a receipt of nothing": (put("receipt", first_seq=0), "the receipt is of no utterances"),
     "no visits": (put("visit", visits=0), "visits are counted from 1"),
+    "fewer than no visits": (say("Visited", items=[VISIT | {"visits": -5}]), "visits are counted from 1"),
+    "visits at the end of time": (say("Visited", items=[VISIT | {"at": "9999-12-31T00:00:00Z"}]), "of the year 9999"),
+    "visits twice": (again("visit"), "are given twice"),
     "visits of nothing": (put("visit", item_id="f9-000"), "visits of what is not there"),
     "a vector of nothing": (put("vector", seq=9_999), "there is no utterance 9999"),
     "a vector twice": (again("vector"), "has a vector already"),

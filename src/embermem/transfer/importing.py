@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from embermem.core import messages
-from embermem.core.changes import Change, VisitCount
+from embermem.core.changes import Change, VisitCount, Visited
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
 from embermem.core.types import NO_USER, Owner, Role, thread_of
 from embermem.protocols import Embedder, TokenEmbedder
@@ -33,6 +33,8 @@ Clock = Callable[[], datetime]
 
 _LONGEST_LINE = 256 * 2**20
 """Bytes of one line: a change that read a long conversation anew has some megabytes."""
+_YEARS = 9000
+"""Times of visits are before this year: how long a memory lasts is added to them."""
 _TOLD_EVERY = 100
 """Lines."""
 
@@ -168,6 +170,7 @@ class _Gathered:
     ids: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
     with_original: set[str] = field(default_factory=set)
+    visited: set[str] = field(default_factory=set)
     seqs: set[int] = field(default_factory=set)
 
     def add(self, part: Line) -> None:
@@ -187,12 +190,15 @@ class _Gathered:
             case Change():
                 before = len(self.parts["changes"])
                 _expect(part.no == before + 1, f"change {part.no} follows change {before}")
+                _counted(one for d in part.decisions if isinstance(d, Visited) for one in d.items)
             case ReceiptPart():
                 of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
                 said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
                 _expect(of_call or said, "the receipt is of no utterances")
             case VisitCount():
-                _expect(part.visits > 0, "visits are counted from 1")
+                _counted([part])
+                _expect(part.item_id not in self.visited, f"visits of {part.item_id!r} are given twice")
+                self.visited.add(part.item_id)
             case VectorPart():
                 _expect(part.seq in self.seqs, f"there is no utterance {part.seq}, or it has a vector already")
                 self.seqs.discard(part.seq)
@@ -251,6 +257,12 @@ def _owners(lines: Iterator[tuple[int, Line]]) -> Iterator[tuple[int, int, Parts
                 gathered.add(line)
         except InputError as error:
             raise InputError(f"line {number}: {error}") from error
+
+
+def _counted(some: Iterable[VisitCount]) -> None:
+    for one in some:
+        _expect(one.visits > 0, "visits are counted from 1")
+        _expect(one.at.year < _YEARS, f"a visit is of the year {one.at.year}")
 
 
 def _expect(true: bool, else_say: str) -> None:
