@@ -151,6 +151,14 @@ def test_people_are_what_they_said_and_what_facts_about_them_rest_on(opened: Ope
     assert [one.value for one in mine.facts(scope=Scope(people=["Mel"]))] == ["figs"]
 
 
+def test_a_scope_may_name_very_many_people(opened: Opener) -> None:
+    mine, names = opened().of("group"), [f"Person{number}" for number in range(1_100)]
+    mine.add_messages([{"role": "user", "name": name, "content": "I like tea."} for name in names])
+    scope = Scope(people=names)
+    pages = mine.pages(scope=scope)
+    assert sum(len(page.utterances) for page in pages) == len(mine.utterances(scope=scope)) == len(names)
+
+
 def test_a_past_moment_and_a_scope_go_together(opened: Opener, clock: Clock) -> None:
     mine = opened().of("alice")
     mine.add("I live in Lyon.", metadata={"desk": "a"}, thread="a")
