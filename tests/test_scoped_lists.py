@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from embermem import OwnerMemory, Scope
 from embermem.core.errors import InputError
 from embermem.core.types import Page, Tier
+from embermem.store.sql import SqlStore
 from forgotten import holds
 from proofs import bounded
 from scripted import Clock, Opener, Place
@@ -151,6 +152,14 @@ def test_people_are_what_they_said_and_what_facts_about_them_rest_on(opened: Ope
     assert [one.value for one in mine.facts(scope=Scope(people=["Mel"]))] == ["figs"]
 
 
+def test_a_scope_may_name_very_many_people(opened: Opener) -> None:
+    mine, names = opened().of("group"), [f"Person{number}" for number in range(1_100)]
+    mine.add_messages([{"role": "user", "name": name, "content": "I like tea."} for name in names])
+    scope = Scope(people=names)
+    pages = mine.pages(scope=scope)
+    assert sum(len(page.utterances) for page in pages) == len(mine.utterances(scope=scope)) == len(names)
+
+
 def test_a_past_moment_and_a_scope_go_together(opened: Opener, clock: Clock) -> None:
     mine = opened().of("alice")
     mine.add("I live in Lyon.", metadata={"desk": "a"}, thread="a")
@@ -205,3 +214,24 @@ def test_a_scope_of_parts_of_pages_or_of_all_forgets_nothing(alice: OwnerMemory)
         with pytest.raises(InputError, match="exactly one"):
             alice.forget(scope=Scope(threads=["a"]), thread="a")
         assert len(alice.pages()) == 3
+
+
+def test_what_joins_a_page_while_it_is_forgotten_by_a_scope_is_not_lost(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    alice.add_messages([{"role": "user", "name": "Ana", "content": "I like figs."}])
+    within, looked = SqlStore.pages_within, list[object]()
+
+    def overtaken(self: SqlStore, *given: Any, **named: Any) -> Any:
+        """The pages of a scope, one of which another answers once they are known."""
+        found = within(self, *given, **named)
+        if not looked:
+            other.add_messages([{"role": "assistant", "name": "Bob", "content": "Bob keeps this."}])
+        looked.append(found)
+        return found
+
+    monkeypatch.setattr(SqlStore, "pages_within", overtaken)
+    with pytest.raises(InputError, match="only a part of 1 pages is in scope"):
+        alice.forget(scope=Scope(speakers=["Ana"]))
+    assert [one.text for one in alice.utterances()] == ["I like figs.", "Bob keeps this."]

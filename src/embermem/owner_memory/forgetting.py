@@ -62,7 +62,7 @@ class Forgetting(Handle):
             named = self._matching(matching)
         elif scope is not None:
             named = self._of_scope(scope)
-        return self._forget(named, dry_run=dry_run, once=once)
+        return self._forget(named, dry_run=dry_run, once=once, scope=scope)
 
     @telemetry.spanned(telemetry.DELETE, "forget_pages")
     def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False, key: str | None = None) -> Forgotten:
@@ -134,7 +134,13 @@ class Forgetting(Handle):
         return known if known.change_no is None else forgetting.done(self._store.forgetting, known)
 
     def _forget(
-        self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None, scrub: bool = True
+        self,
+        named: Mapping[str, Any],
+        *,
+        dry_run: bool,
+        once: Once | None = None,
+        scrub: bool = True,
+        scope: Scope | None = None,
     ) -> Forgotten:
         from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
@@ -154,6 +160,8 @@ class Forgetting(Handle):
         )
 
         def receipt_of(forgotten: Forgotten) -> Receipt | None:
+            if scope is not None:
+                self._of_scope(scope)  # what joined one of the pages before they were read may be out of it
             if once is None:
                 return None
             # Not as it is: whoever looks for a forgotten id in the bytes of the store is to find none.

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Change, SegmentTold, SegmentWritten, Sort, ids
+from embermem.core.changes import Change, Noted, SegmentTold, SegmentWritten, Sort, ids
 from embermem.core.state import NEVER, TopicState
 from embermem.core.types import OwnerId, SegmentId
 from embermem.protocols import Erasure
 from embermem.store import schema
-from embermem.store.codec import decisions_text, decisions_together, micros
+from embermem.store.codec import decisions_text, decisions_together, json_text, micros
 from embermem.store.queries.changes import index_rewritten
 from embermem.store.queries.segment_texts import NO_TEXT, last_texts, text_row
 from embermem.store.statements import update_rows
@@ -51,8 +51,9 @@ class _Rewriting:
         self._pairs = erasure.pairs
 
     def run(self) -> None:
-        """The log, then the segments of which it says something else."""
+        """The log, then the pages and segments of which it says something else."""
         self._write_log()
+        self._write_keywords()
         segments: set[str] = set()
         retold: set[str] = set()
         for was, now in self._pairs:
@@ -74,6 +75,16 @@ class _Rewriting:
         if apart is None:
             return decisions_text(change.decisions)
         return decisions_together(change.decisions, self._erasure.places[change.no], apart)
+
+    def _write_keywords(self) -> None:
+        """Those of the pages whose note the log has anew."""
+        rows = [
+            {"page_id": d.page_id, "noted_no": now.no, "keywords": json_text(d.keywords)}
+            for was, now in self._pairs
+            for d in now.decisions
+            if isinstance(d, Noted) and d not in was.decisions
+        ]
+        update_rows(self._c, schema.page, self._owner_id, ("page_id", "noted_no"), rows)
 
     def _write_texts_again(self, segment_ids: set[str]) -> None:
         """The texts that stand of segments, from the log, which is rewritten already."""

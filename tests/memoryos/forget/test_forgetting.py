@@ -16,14 +16,14 @@ from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
 from embermem.core.changes import Cause, Change, Decision, Erased, FactAdded, Placed, SegmentEnded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import ItemId, OwnerId, SegmentId
+from embermem.core.types import Annotation, ItemId, OwnerId, SegmentId
 from embermem.languages.text_marks import mark_of_text
 from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
 from lives import call, copy_of, store_of
-from readings import texts_written
+from readings import assert_as_applied_again, texts_written
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -652,7 +652,16 @@ def test_visits_of_a_segment_that_ended_stay_with_its_heir_when_all_its_pages_ar
     assert [finding for finding in memory.check(deep=True) if finding.level == "error"] == []
 
 
-def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place, clock: Clock) -> None:
+def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(
+    place: Place, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    annotate = ScriptedAnalyst.annotate
+
+    def telling(self: ScriptedAnalyst, *shown: Any) -> tuple[Annotation, ...]:
+        """Of every page a keyword of the page before all."""
+        return tuple(replace(one, keywords=(*one.keywords, SECRET.lower())) for one in annotate(self, *shown))
+
+    monkeypatch.setattr(ScriptedAnalyst, "annotate", telling)
     bench = Bench(place(), clock, ScriptedAnalyst(), None, tau=0.5, min_new=1)
     lines = (f"The {SECRET} orchestra plays.", *(f"The {SECRET[:4]} orchestra plays again, {n}." for n in range(5)))
     bench.add(*lines)
@@ -669,6 +678,8 @@ def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place,
         told: dict[str, str] = {chain.id: chain.summary for chain in alice.chains()}
         assert all(not told[chain].startswith("scripted") for chain in forgotten.rewritten if chain in told)
         assert any(summary.startswith("scripted") for summary in told.values())
+        assert all("heron" in one.keywords for one in alice.pages() if one.thread == "other")
+        assert_as_applied_again(memory, place())
         assert memory.rebuild()[0].same
 
 

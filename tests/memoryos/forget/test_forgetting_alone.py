@@ -268,6 +268,10 @@ def test_words_that_two_languages_stem_otherwise_are_compared_in_that_of_the_tex
     )
     assert not traces.in_(f"alice: {french}")
     assert traces.in_(f"alice: {french.replace('Lyon', 'Oslo')}")
+    for said in ("Ich sah die Zorblaxhäuser, und es war schön.", "We saw the lac d'Zorblaxhaus, au bord de l'eau."):
+        assert Traces([said], lambda: ("The house is mine.",)).in_("zorblaxhaus")
+        assert not Traces([said], near=[said.lower()]).in_("zorblaxhaus")
+    assert Traces(["J'habite au bord de l'Zorblaxe."]).in_("Herons of Zorblaxe")
 
 
 def test_nothing_is_forgotten_by_a_log_that_cannot_be_read(opened: Opener, place: Place) -> None:

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from bench_of import ALICE, LINES, Maker
 from embermem import Memory, OwnerMemory, Tier
 from embermem.core import ids
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, Change
 from embermem.core.config import load
 from embermem.core.errors import AnalystError, BudgetSpent, EmbedderError, StaleLease, StoreBusy
 from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
 from embermem.memoryos.ingest.claim import pause
 from embermem.memoryos.ingest.pipeline import consolidate
+from embermem.store.sql import SqlStore
 from embermem_bench.systems import MemorySystem
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
@@ -344,6 +345,37 @@ def test_the_result_of_a_stale_lease_is_refused_and_the_other_does_the_work_once
         consolidate(one.parts, ALICE, lease, whole=True)
     assert one.analysts(Cause.CONSOLIDATION) == ["extractive-v1"]
     assert len(one.pages(Tier.MID)) == 2
+
+
+def test_who_changes_the_owner_all_the_time_is_held_off_while_a_step_is_taken_and_nothing_is_embedded_twice(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    for line in LINES:
+        alice.add(line, "I see.")
+    rivals: list[threading.Thread] = []
+    apply, embed, told = SqlStore.apply, HashedNgrams.embed, list[str]()
+
+    def overtaken(self: SqlStore, *given: Any, **named: Any) -> Change:
+        """A change, which another overtakes once it is decided, unless that one is held off until then."""
+        if self is alice._parts.admin and len(rivals) < 100:
+            rivals.append(threading.Thread(target=partial(other.set_profile, town=f"Town {len(rivals)}")))
+            rivals[-1].start()
+            rivals[-1].join(0.2)
+        return apply(self, *given, **named)
+
+    def embedded(self: HashedNgrams, texts: Sequence[str]) -> Any:
+        told.extend(texts)
+        return embed(self, texts)
+
+    monkeypatch.setattr(SqlStore, "apply", overtaken)
+    monkeypatch.setattr(HashedNgrams, "embed", embedded)
+    assert alice.settle() > 0
+    for rival in rivals:
+        rival.join()
+    assert 8 < len(rivals) < 100
+    assert len(told) == len({*told}) + len(LINES) - 1  # each once, but for the answers, which say the same
+    assert [change.cause for change in alice.changes()].count(Cause.PROFILE) == len(rivals)
 
 
 def test_a_slow_analyst_gets_its_work_done_and_settle_does_not_wait_for_ever(bench: Maker, clock: Clock) -> None:

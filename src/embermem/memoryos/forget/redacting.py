@@ -458,6 +458,8 @@ class _Redaction:
 
     def _note(self, d: Noted) -> Noted:
         told: tuple[FactProposal | TraitProposal | ProfileProposal, ...] = (*d.facts, *d.traits, *d.profile)
+        if any(map(self._given, d.keywords)):
+            d = replace(d, keywords=tuple(word for word in d.keywords if not self._given(word)))
         if not self._said and not any(self._touched(one.sources) for one in told):
             return d
         dropped = [fact for fact in d.facts if says(fact) in self._said]

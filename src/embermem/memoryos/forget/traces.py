@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.language import Language
 from embermem.languages.quote_matcher import Probes, flat, probes_of
 from embermem.languages.registry import spelled
 from embermem.languages.words import sentences, terms
 
+_ELIDED = regex(r"\b\w+'(?=\w{3})")
 _STEM = 3
 """Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
 little."""
@@ -17,9 +19,9 @@ little."""
 
 class Traces:
     """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
-    that holds one was taken from what goes, whatever it says of its sources. All are compared as words of the language
-    of the derived text: a text of two languages has other stems. `left` is asked for what stays only where a text has
-    words of what goes that none of the texts `near` has, which stay too."""
+    that holds one was taken from what goes, whatever it says of its sources. All are compared as words of their own
+    language and of that of the derived text: a text of two languages has other stems. `left` is asked for what stays
+    only where a text has words of what goes that none of the texts `near` has, which stay too."""
 
     def __init__(
         self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple, *, near: Iterable[str] = ()
@@ -93,5 +95,7 @@ class Pieces:
 
 
 def _marks(text: str, language: Language) -> set[object]:
-    found = terms(text, language)
-    return {*found, *zip(found, found[1:], found[2:], strict=False)}
+    said = fold(text)
+    cut = _ELIDED.sub("", said) if "'" in said else said
+    found = [terms(one, of) for one in {said, cut} for of in {language, spelled(said)}]
+    return {mark for words in found for mark in (*words, *zip(words, words[1:], words[2:], strict=False))}

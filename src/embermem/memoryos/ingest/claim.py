@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from embermem.core.changes import Cause, Change, Decision, SegmentTexts, Segment
 from embermem.core.config import Settings
 from embermem.core.errors import (
     AnalystError,
-    EmberError,
     ModelBusy,
     ModelError,
     ModelGaveWay,
@@ -72,7 +72,7 @@ _GIVES_WAY_S = 5.0
 """The longest pause before that."""
 _BATCHES = 8
 """Of so many batches the pages are read at once."""
-_TRIES = 8
+_TRIES = 7
 """How often a step is decided anew when another change came first."""
 
 
@@ -145,7 +145,7 @@ class Claim:
 
     `placed` counts the pages placed, `analysed` those that a promotion read; `promoted` has the segments of the latter.
     Pages up to the number `due_to` are due, however many of them are left. `waits_until`: when the analyst may be asked
-    again. `redo_from`: when pages may be read again. `ahead` are the vectors that are being made for the next batch;
+    again. `redo_from`: when pages may be read again. `ahead` gives the vectors that are made for the next batch;
     `annotated` what the analyst said of the pages it was asked about last. `unread` and `unpromoted` say why the
     analyst is not asked any more in this claim to read pages, or at promotions; None: it is. `unbelieved`: at
     promotions extraction stands in for it, because nothing of its answers was believed.
@@ -173,7 +173,7 @@ class Claim:
         self.waits_until: datetime | None = None
         self.redo_from: datetime | None = None
         self.annotated: tuple[tuple[tuple[PageId, int], ...], tuple[Annotation, ...]] | None = None
-        self.ahead: tuple[int, Future[tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
+        self.ahead: tuple[int, Callable[[], tuple[tuple[Utterance, ...], VectorBatch]]] | None = None
         self.read_anew()
         self._renewed_at = parts.clock()
 
@@ -258,17 +258,18 @@ class Claim:
 
     # ---------------------------------------------------------------------------------------------- what steps do
 
-    def deciding(self, step: Callable[[Claim], bool]) -> bool:
-        """Run a step; if another change came first, read again and decide again."""
+    def deciding(self, step: Callable[[Claim], bool], *, alone: bool) -> bool:
+        """Run a step; if another change came first, read again and decide again. Where others make changes all the time
+        it is run `alone`, while they are held off, if it asks no model."""
+        with suppress(RevisionMoved):
+            return step(self)
         for _ in range(_TRIES):
-            try:
+            self._read_held_again()
+            with suppress(RevisionMoved):
                 return step(self)
-            except RevisionMoved:
-                self._read_held_again()
-            except EmberError:
-                self.read_anew()
-                raise
-        return step(self)
+        with self.store.forgetting.alone_with(self.owner.id) if alone else nullcontext():
+            self._read_held_again()
+            return step(self)
 
     def _read_held_again(self) -> None:
         """Another change came first. What was embedded or read ahead stays good, but not where something was forgotten:

@@ -22,16 +22,17 @@ def embed(claim: Claim) -> bool:
     """Vectors for the next utterances that have none."""
     after = claim.held.embedded_seq
     ahead, claim.ahead = claim.ahead, None
-    batch, made = ahead[1].result() if ahead is not None and ahead[0] == after else _vectors_after(claim, after)
+    batch, made = known = ahead[1]() if ahead is not None and ahead[0] == after else _vectors_after(claim, after)
     if not batch:
         return False
     first, last, embedder = batch[0].seq, batch[-1].seq, claim.parts.embedder.name
-    if len(batch) == claim.settings.embed_batch:
-        with contextlib.suppress(RuntimeError):  # the interpreter is ending: no thread can be had any more
-            claim.ahead = (last, claim.pool.submit(_vectors_after, claim, last))
+    claim.ahead = after, lambda: known  # if another change comes first
     decision = Embedded(first_seq=first, last_seq=last, embedder=embedder)
     claim.apply(Cause.EMBEDDING, embedder, [decision], vectors=made)
-    claim.held.embedded_seq = last
+    claim.held.embedded_seq, claim.ahead = last, None
+    if len(batch) == claim.settings.embed_batch:
+        with contextlib.suppress(RuntimeError):  # the interpreter is ending: no thread can be had any more
+            claim.ahead = last, claim.pool.submit(_vectors_after, claim, last).result
     claim.parts.watch.embedded(len(batch))
     return True
 

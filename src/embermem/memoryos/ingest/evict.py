@@ -53,7 +53,7 @@ def expire(claim: Claim) -> None:
         forget(impact, dry_run=False)
         claim.renew()
         claim.read_anew()
-    claim.deciding(end_expired)
+    claim.deciding(end_expired, alone=True)
 
 
 def end_expired(claim: Claim) -> bool:

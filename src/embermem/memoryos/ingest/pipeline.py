@@ -98,13 +98,13 @@ class _Consolidation:
         claim = self._claim
         expire(claim)
         self._understand()
-        while not self._over() and claim.deciding(redo):
+        while not self._over() and claim.deciding(redo, alone=False):
             self._understand()
             if not claim.whole:
                 break
-        claim.deciding(end_expired)
+        claim.deciding(end_expired, alone=True)
         if claim.settings.retention and not self._over():
-            claim.deciding(fade)
+            claim.deciding(fade, alone=not claim.parts.modelled)
         now = claim.parts.clock()
         heats = [mid_term.heat_of(segment, now, claim.settings) for segment in claim.segments.values()]
         claim.parts.heats.worked(claim.owner.id, heats)
@@ -130,14 +130,14 @@ class _Consolidation:
 
     def _understand(self) -> None:
         """All that is new: embedded, read, placed, promoted."""
-        claim = self._claim
-        worked = True
+        claim, worked = self._claim, True
+        quick = not claim.parts.modelled
         while worked and not self._over():
-            worked = claim.deciding(embed)
-            worked = claim.deciding(annotate) or worked
+            worked = claim.deciding(embed, alone=True)
+            worked = claim.deciding(annotate, alone=True) or worked
             if claim.ahead is None:
-                worked = claim.deciding(renew_segment_vectors) or worked
-            while not self._over() and claim.deciding(place):
+                worked = claim.deciding(renew_segment_vectors, alone=claim.settings.placed_by == "chain") or worked
+            while not self._over() and claim.deciding(place, alone=quick):
                 worked = True
                 claim.renew()
             claim.renew()
@@ -145,8 +145,8 @@ class _Consolidation:
                 left = self._outstanding()
                 self._total = max(self._total, left)
                 self._progress(self._total - left, self._total)
-        claim.deciding(promote)
-        claim.deciding(make_room)
+        claim.deciding(promote, alone=quick)
+        claim.deciding(make_room, alone=quick)
 
     def _outstanding(self) -> int:
         """Utterances to embed, pages to place and pages to read again: what a progress bar counts down."""

@@ -205,8 +205,7 @@ def said_within(
     if scope.metadata is not None:
         shown.append(meets(owner_id, said.seq, scope.metadata))
     if scope.people is not None:
-        spoke = [and_(said.speaker == name, said.role == role.value) for name, role in sorted(within.speakers)]
-        shown.append(or_(*spoke, said.seq.in_(sorted(within.seqs))))
+        shown.append(or_(reads.spoke(within.speakers), said.seq.in_(sorted(within.seqs))))
     if scope.tiers is not None and known is None:
         tiers = (_in_tier(tier, within.short) for tier in Tier if tier in scope.tiers)
         some = reads.select_pages(owner_id).with_only_columns(schema.page.c.page_id).where(or_(false(), *tiers))

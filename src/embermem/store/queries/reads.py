@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, false, func, literal, or_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
@@ -57,6 +57,13 @@ def chunks(items: Sequence[Any], size: int = CHUNK) -> Iterable[Sequence[Any]]:
 def one_of(column: Any, some: Sequence[Any]) -> Any:
     """Whether a column has one of some values. For a single one SQLAlchemy need not write the statement anew."""
     return column == some[0] if len(some) == 1 else column.in_(some)
+
+
+def spoke(speakers: Collection[tuple[str, Role]]) -> ColumnElement[bool]:
+    """Whether an utterance is of one of these, by name and role; one condition for each role, however many they are."""
+    said, names = schema.utterance.c, {role: sorted(name for name, one in speakers if one is role) for role in Role}
+    own = (and_(said.role == role.value, said.speaker.in_(some)) for role, some in names.items() if some)
+    return or_(false(), *own)
 
 
 def owner_from(row: Row[Any]) -> Owner:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, and_, false, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Integer, and_, func, literal_column, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
@@ -138,14 +138,8 @@ def _said(owner_id: OwnerId, selection: TimelineSelection) -> list[ColumnElement
     if selection.thread is not None:
         found.append(said.thread == selection.thread)
     if selection.speakers is not None:
-        found.append(_spoke(selection))
+        found.append(reads.spoke(selection.speakers))
     return [*found, *_with(selection.words, said.text)]
-
-
-def _spoke(selection: TimelineSelection) -> ColumnElement[bool]:
-    said = schema.utterance.c
-    spoke = (and_(said.speaker == name, said.role == role.value) for name, role in sorted(selection.speakers or ()))
-    return or_(false(), *spoke)
 
 
 def _with(words: Sequence[str], *texts: Any) -> list[ColumnElement[bool]]:
@@ -190,7 +184,7 @@ def _talked_of(c: Connection, asked: _Asked) -> set[str]:
         query = query.where(said.c.thread == selection.thread)
     if selection.speakers is None:
         return {*c.scalars(query)}
-    found = {*c.scalars(query.where(_spoke(selection)))}
+    found = {*c.scalars(query.where(reads.spoke(selection.speakers)))}
     for seqs in reads.chunks(sorted(_told_of(asked))):
         found |= {*c.scalars(query.where(said.c.seq.in_(seqs)))}
     return found
