@@ -223,6 +223,18 @@ def test_a_store_held_by_another_for_too_long_is_busy(tmp_path: Path) -> None:
         memory.of("alice").add("Hello")
 
 
+def test_a_transaction_whose_end_an_interrupt_cut_short_holds_no_thread_up_after_the_next_one(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory.db", **{**SMALL, "background": False, "busy_timeout_s": 0.2}) as memory:
+        alice = memory.of("alice")
+        database = memory._parts.admin._database
+        assert isinstance(database, Sqlite)
+        database._writing.acquire()  # as two interrupts leave it, of which the second comes while the first is handled
+        alice.add("The heron came.", "Good.")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(alice.add, "It went.", "Good.").result()
+        assert len(alice.pages()) == 2
+
+
 def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "memory.db"
     engine = sqlite_file.make_engine(file, 5)

@@ -192,9 +192,10 @@ class Sqlite(Database):
             raw.close()
 
     def ended(self) -> None:
-        """Other threads may write, if this one held them up."""
-        with suppress(RuntimeError):  # it is not this thread's
-            self._writing.release()
+        """Other threads may write, if this one held them up, also where an interrupt cut short what ended before."""
+        with suppress(RuntimeError):  # it is not this thread's any more
+            while True:
+                self._writing.release()
 
     def size(self, connection: Connection) -> int:
         """Of the file, its WAL and its index."""
