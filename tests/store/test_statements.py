@@ -421,8 +421,9 @@ def _check_owners(heard: Sequence[Statement]) -> None:
         "protocols",
         "replica_lag_s",
         "scrub_due",
+        "wipe",
     }
-    some = {"disk_usage", "replica_lag_s", "scrub_due"}  # ask one engine, or all but Citus
+    some = {"disk_usage", "replica_lag_s", "scrub_due", "wipe"}  # ask one engine, or all but Citus
     assert sorted((public - asked) | some) == sorted(none & public)
 
 

@@ -225,7 +225,7 @@ def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
     """The pages of which something was said, each with the last that was."""
     page, said = schema.page, schema.utterance
     columns = ("page_id", "no", "thread", "first_seq", "recorded_at", "expires_at", "expires_offset")
-    own = said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id
+    own = said.c.owner_id == owner_id, said.c.page_id == page.c.page_id
     last: Any = page.c.last_seq
     query = select(*(page.c[name] for name in columns)).where(page.c.owner_id == owner_id)
     if moment.seq is not None:
