@@ -23,7 +23,7 @@ from embermem.core.changes import (
     Visited,
     sources,
 )
-from embermem.core.state import PersonaState, TopicState
+from embermem.core.state import FactHistory, FactState, PersonaState, TopicState, Version
 from embermem.core.state.persona import PERSONA
 from embermem.core.types import OwnerId, Source
 from embermem.store import checkpoints
@@ -154,14 +154,21 @@ def _version(of: dict[str, list[Row]], no: int, key: str, told: Row) -> None:
     rows.append({**told, "change_no": no, "retired_no": None})
 
 
+def _versions(fact: FactHistory) -> list[Version[FactState | None]]:
+    """The versions of a fact's state, oldest first."""
+    numbers = [*dict.fromkeys((fact.no, *(no for no, _ in fact.moves)))]
+    return [Version(no, end, fact.state_at(no)) for no, end in zip(numbers, [*numbers[1:], None], strict=True)]
+
+
 def _of_owner(state: PersonaState) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
     for fact in state.facts:
-        told, last = _plain(asdict(fact.added)), asdict(fact.last.value)
+        told, last = _plain(asdict(fact.added)), asdict(fact.now)
         fact_id = told["fact_id"]
         found["fact"].append({**told, **_plain(last), "change_no": fact.no, "retired_no": last["ended_no"]})
-        for one in fact.states:
+        for one in _versions(fact):
             numbers = {"fact_id": fact_id, "change_no": one.began, "retired_no": one.ended}
+            assert one.value is not None
             found["fact_state"].append({**_plain(asdict(one.value)), **numbers})
         rests_on = {(fact.no, one) for one in fact.added.sources}
         rests_on |= {(no, one) for no, move in fact.moves for one in sources(move)}
@@ -192,7 +199,7 @@ def _plain(values: Row) -> Row:
 
 def everything(state: PersonaState) -> list[object]:
     """All that a state tells of all its moments."""
-    facts = {one.added.fact_id: (one.no, one.added, one.moves, one.states) for one in state.facts}
+    facts = {one.added.fact_id: (one.no, one.added, one.moves, _versions(one)) for one in state.facts}
     items = [{key: [*versions.of(key)] for key in versions} for versions in (state.items[item] for item in PERSONA)]
     return [state.no, state.begun, state.recorded, facts, items]
 

@@ -108,7 +108,7 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     assert [visits(topics.at(no)).get(other) for no in (3, 4, 5, 7)] == [None, (1, last), (3, last), (4, last)]
     waiting = [(one, 1, 0), (FIGS, 1, 0)]
     assert visits(topics.at(), waiting) == {other: (5, last), FIGS: (4, AT + timedelta(hours=2))}
-    assert ([topics.visited_by(item) for item in (one, FIGS)], analysed(topics.at())) == ([[4], [7]], {})
+    assert ([topics.visited_by([item]) for item in (one, FIGS)], analysed(topics.at())) == ([{4}, {7}], {})
     with pytest.raises(ValueError, match="change 7 comes after 7"):
         topics.extended(log[3:])
     anew = topics.extended([change(8, c.BegunAnew(), noted(page, chain))])

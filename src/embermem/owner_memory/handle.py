@@ -138,6 +138,10 @@ class Handle:
         known = NOW if as_of is None else self._store.change_log.moment(self.owner.id, inbox.moment(as_of, "as_of"))
         return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
 
+    def _at(self, as_of: At) -> datetime:
+        """A time that a caller gives; None: now."""
+        return self._inbox(zoned=as_of is None or _has_zone(as_of)).moment(as_of, "as_of")
+
     def _in_scope(self, scope: Scope | None, moment: Moment) -> InScope | None:
         """What a scope lets a list show; None where it leaves nothing out."""
         if scope is None or scope.is_whole:

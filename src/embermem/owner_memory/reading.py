@@ -363,7 +363,7 @@ class Reading(Handle):
         """Return the segment's heat now (paper, Eq. 3); `as_of` a time: of a segment as it was then."""
         from embermem.memoryos.ingest.mid_term import heat_of
 
-        return heat_of(segment, self._inbox(zoned=as_of is None).moment(as_of, "as_of"), self._parts.settings)
+        return heat_of(segment, self._at(as_of), self._parts.settings)
 
     def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time; those all of which is in `scope`."""

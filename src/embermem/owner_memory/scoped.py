@@ -19,13 +19,9 @@ __all__ = ["InScope", "in_scope"]
 _Told = TypeVar("_Told", Segment, Chain)
 
 
-def in_scope(
-    reads: MemoryReads, owner: Owner, scope: Scope | None, *, zone: tzinfo, short: int, moment: Moment
-) -> InScope | None:
-    """What a scope lets a read of a moment show; None where it leaves nothing out. Times without a zone are of `zone`;
-    short-term memory has `short` pages."""
-    if scope is None or scope.is_whole:
-        return None
+def in_scope(reads: MemoryReads, owner: Owner, scope: Scope, *, zone: tzinfo, short: int, moment: Moment) -> InScope:
+    """What a scope lets a read of a moment show. Times without a zone are of `zone`; short-term memory has `short`
+    pages."""
     within, wanted = Within(scope=scope.in_zone(zone), short=short), None
     if scope.people is not None:
         from embermem.memoryos.people import People, speaker_of

@@ -626,7 +626,7 @@ def sum_again(
     """The vectors of some segments, or of all, from the pages left; where one has none yet, it is made once they have
     (a reindex is on its way)."""
     embedder, table, known = setting(c, "embedder"), schema.segment, sums or {}
-    every = select(table.c.segment_id).where(table.c.owner_id == owner_id)
+    every, rows = select(table.c.segment_id).where(table.c.owner_id == owner_id), []
     for segment_id in c.scalars(every).all() if segments is None else segments:
         total = known.get(segment_id)
         if total is None:
@@ -634,8 +634,8 @@ def sum_again(
             made = [vector for vector in vectors if vector is not None]
             total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
         of = (None, None) if total is None else (embedder, sum_bytes(total))
-        row = {"segment_id": segment_id, "embedder": of[0], "vector_sum": of[1]}
-        update_rows(c, table, owner_id, ("segment_id",), [row])
+        rows.append({"segment_id": segment_id, "embedder": of[0], "vector_sum": of[1]})
+    update_rows(c, table, owner_id, ("segment_id",), rows)
 
 
 def embedded_seq(owner_id: OwnerId | BindParameter[Any]) -> Any:

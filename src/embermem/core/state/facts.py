@@ -16,7 +16,6 @@ from embermem.core.changes import (
     FactRetired,
     FactStrengthened,
 )
-from embermem.core.state.versions import Version
 from embermem.core.types import FactId, Source
 
 __all__ = ["FactHistory", "FactMove", "FactState", "Facts", "sorted_sources"]
@@ -55,16 +54,14 @@ class FactHistory:
         return self._folded(no) if no >= self.no else None
 
     @property
-    def states(self) -> list[Version[FactState]]:
-        """The versions of its state, oldest first."""
-        numbers = [*dict.fromkeys((self.no, *(no for no, _ in self.moves)))]
-        return [Version(no, end, self._folded(no)) for no, end in zip(numbers, [*numbers[1:], None], strict=True)]
+    def last_no(self) -> int:
+        """The change with which something happened to it last."""
+        return self.moves[-1][0] if self.moves else self.no
 
     @property
-    def last(self) -> Version[FactState]:
-        """The version that no change ended."""
-        no = self.moves[-1][0] if self.moves else self.no
-        return Version(no, None, self._folded(no))
+    def now(self) -> FactState:
+        """How it stands."""
+        return self._folded(self.last_no)
 
     def _folded(self, upto: int) -> FactState:
         state, confirmed = FactState(confirmed_no=self.no, expires_at=self.added.expires_at), self.no

@@ -346,21 +346,25 @@ class TopicState:
         keys = self.names.some(spans.keys[places])
         return zip(spans.began[places].tolist(), keys, spans.ended[places].tolist(), strict=True)
 
-    def analysed_by(self, page_id: str) -> list[int]:
-        """The changes that analysed a page."""
-        return [int(no) for no in self.analysed.began[self.analysed.of_key(self.number(page_id))]]
+    def analysed_by(self, page_ids: Iterable[str]) -> set[int]:
+        """The changes that analysed some pages."""
+        return self._told_of(self.analysed, self.analysed.keys, page_ids)
 
-    def ended_into(self, segment_id: str) -> list[int]:
-        """The changes by which others ended and gave their visits to a segment."""
-        return [int(no) for no in self.heirs.began[self.heirs.values == self.number(segment_id)]]
+    def ended_into(self, segment_ids: Iterable[str]) -> set[int]:
+        """The changes by which others ended and gave their visits to some segments."""
+        return self._told_of(self.heirs, self.heirs.values, segment_ids)
 
-    def visited_by(self, item_id: str) -> list[int]:
-        """The changes that tell of visits of a segment or fact."""
-        return [int(no) for no in self.visits.began[self.visits.of_key(self.number(item_id))]]
+    def visited_by(self, item_ids: Iterable[str]) -> set[int]:
+        """The changes that tell of visits of some segments and facts."""
+        return self._told_of(self.visits, self.visits.keys, item_ids)
 
-    def summaries_of(self, chain_id: str) -> list[int]:
-        """The changes that summarised a chain."""
-        return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]
+    def summaries_of(self, chain_ids: Iterable[str]) -> set[int]:
+        """The changes that summarised some chains."""
+        return self._told_of(self.summaries, self.summaries.keys, chain_ids)
+
+    def _told_of(self, spans: Spans, numbers: Ints, ids: Iterable[str]) -> set[int]:
+        wanted = np.isin(numbers, [one for one in self.names.numbers([*ids]).tolist() if one >= 0])
+        return {*spans.began[wanted & (spans.values != _NOTHING)].tolist()}
 
     def texts_of(self, ids: Iterable[str] | None = None) -> Iterator[tuple[int, SegmentId, int | None]]:
         """The changes that wrote texts of segments, of all or of some, in order; each with the segment, and the change

@@ -32,10 +32,11 @@ def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> M
     count, at, keys = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), state.visits.keys[:upto]
     np.add.at(count, keys, state.visits.values[:upto])
     np.maximum.at(at, keys, state.visited.values[:upto])
-    told = ((state.name(key), int(count[key]), int(at[key])) for key in np.flatnonzero(count).tolist())
+    used = np.flatnonzero(count)
+    told = zip(state.names.some(used), count[used].tolist(), at[used].tolist(), strict=True)
     for name, more, when in (*told, *waiting):
         counts[name], last[name] = counts.get(name, 0) + more, max(last.get(name, 0), when)
-    passed = state.heirs.began <= then.no
+    passed = (state.heirs.began <= then.no) & bool(counts)
     for ended, into in zip(
         state.names.some(state.heirs.keys[passed]), state.names.some(state.heirs.values[passed]), strict=True
     ):
@@ -48,4 +49,4 @@ def visits(then: TopicMoment, waiting: Iterable[tuple[str, int, int]] = ()) -> M
 def analysed(then: TopicMoment) -> Mapping[str, int]:
     """Up to which utterance each page was analysed for the persona; none for a page that was not."""
     spans, stood = then.state.analysed, then.state.analysed.stood(then.no)
-    return dict(zip(map(then.state.name, spans.keys[stood].tolist()), spans.values[stood].tolist(), strict=True))
+    return dict(zip(then.state.names.some(spans.keys[stood]), spans.values[stood].tolist(), strict=True))

@@ -300,7 +300,7 @@ class _PersonaLog:
         pinned = {d.fact_id: d.pinned for d in decisions if isinstance(d, FactPinned)}
         held = [
             (state.confirmed_no, fact.added)
-            for fact, state in ((fact, fact.last.value) for fact in self._facts)
+            for fact, state in ((fact, fact.now) for fact in self._facts)
             if after.get(fact.added.fact_id, state.is_current) and not pinned.get(fact.added.fact_id, state.pinned)
         ]
         held.sort(key=lambda one: one[0])  # by confirmation, then by entry, as the cap takes them

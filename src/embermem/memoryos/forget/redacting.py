@@ -318,6 +318,8 @@ class _Redaction:
 
     def _heir(self, item_id: str) -> str | None:
         """An item that stays; of a segment that goes, the one that its visits are of, if that stays."""
+        if not self._is_gone(Sort.VISITED, item_id):
+            return item_id
         heir: str | None = item_id
         heirs = dict(self._heirs)
         while heir is not None and self._is_gone(Sort.VISITED, heir):

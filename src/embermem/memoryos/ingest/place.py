@@ -13,7 +13,7 @@ from embermem.memoryos.ingest.claim import Claim, rest
 from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
-from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
+from embermem.memoryos.ingest.read import ids_of, learnt_when_read, read_by_analyst
 from embermem.memoryos.ingest.regroup import choose, look_back
 from embermem.protocols import NotedPage, SegmentState
 
@@ -64,8 +64,9 @@ def place(claim: Claim) -> bool:
     if settings.placed_by == "chain":
         look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:
-        pages = [noted.view.page.id for noted in notes]
-        claim.store.work.postpone_redo(claim.lease, pages, read.error, now + rest(settings, 0), tried=read.tried)
+        claim.store.work.postpone_redo(
+            claim.lease, ids_of(notes), read.error, now + rest(settings, 0), tried=read.tried
+        )
     if claim.placed // settings.promote_every > (claim.placed - len(notes)) // settings.promote_every:
         promote(claim)
     make_room(claim, frozenset(touched) & claim.segments.keys())

@@ -203,6 +203,7 @@ def _failed_on_the_way(
 
 
 def ids_of(batch: Sequence[NotedPage]) -> list[PageId]:
+    """The ids of pages."""
     return [noted.view.page.id for noted in batch]
 
 
@@ -320,8 +321,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
             return True
         if not unusable or pace.hopeless:
             claim.redo_from = now + rest(claim.settings, 0)
-        pages = [view.page.id for view in views]
-        claim.store.work.postpone_redo(claim.lease, pages, str(error), now + rest(claim.settings, tries))
+        claim.store.work.postpone_redo(claim.lease, ids_of(batch), str(error), now + rest(claim.settings, tries))
         return claim.redo_from is None
     pace.answered(len(views))
     annotations = _with_earlier_proposals(batch, annotations)

@@ -14,14 +14,13 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Placed
 from embermem.core.types import (
-    Fact,
     OwnerId,
     PageId,
     Persona,
     SegmentId,
 )
 from embermem.core.vector_codes import StoredVectors
-from embermem.protocols import HELD, Delta, PageMark
+from embermem.protocols import Delta, PageMark
 from embermem.store import schema
 from embermem.store.codec import moment, passages_from, record
 from embermem.store.engines.vector_type import as_sent
@@ -122,15 +121,11 @@ def _newer(
     segments = c.execute(reads.select_segments(owner_id).where(*touched))
     ended_segments = c.scalars(select(segment.c.segment_id).where(*touched, segment.c.pages == 0))
     persona_moved = owner.persona_no > revision or reset
-    told = persona.persona(known, persona.facts(c, known, HELD)) if persona_moved else None
-    archived: tuple[Fact, ...] = ()
-    ended: tuple[Fact, ...] = ()
-    if persona_moved:
-        left = sorted(known.newest.facts(), key=lambda one: (one[1].confirmed_no, one[0].no, one[0].added.fact_id))
-        archived = persona.facts_from(
-            c, known, [one for one in left if one[1].ended_no is None and (one[1].archived_no or 0) > revision]
-        )
-        ended = persona.facts_from(c, known, [one for one in left if (one[1].ended_no or 0) > revision])
+    every = persona.in_order(known.newest) if persona_moved else []
+    put_away = [one for one in every if one[1].ended_no is None and (one[1].archived_no or 0) > revision]
+    over = [one for one in every if (one[1].ended_no or 0) > revision]
+    held, archived, ended = persona.grouped(c, known, ([one for one in every if one[1].is_current], put_away, over))
+    told = persona.persona(known, held) if persona_moved else None
     return Delta(
         seq=owner.seq,
         revision=owner.revision,

@@ -339,7 +339,7 @@ class _Following:
     def _summaries(self) -> None:
         """The versions of chains that may tell of what goes, and those of segments from the first on that may: each
         that follows is told relative to the one before it."""
-        of = {no for chain_id in self._chains for no in self._topics.summaries_of(chain_id)}
+        of = self._topics.summaries_of(self._chains)
         for row in self._rows(select(schema.change), schema.change.c.no, of):
             for told in decisions_on(row.decisions, (ChainSummarised,), self._chains):
                 if told.chain_id in self._emptied or self._probes.in_(json_text(told.summary)):
@@ -362,9 +362,8 @@ class _Following:
         """Changes that name what goes, and that the index of sources does not have."""
         emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
         self._numbers |= {no for one in emptied if (no := self._topics.at().left(one)) is not None}
-        self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}
-        self._numbers |= {no for one in self._facts | emptied for no in self._topics.visited_by(one)}
-        self._numbers |= {no for one in emptied for no in self._topics.ended_into(one)}
+        self._numbers |= self._topics.analysed_by(self._pages) | self._topics.ended_into(emptied)
+        self._numbers |= self._topics.visited_by(self._facts | emptied)
         self._naming(_RULING, self._facts | self._segments.keys())
 
     def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.attributes import INSTRUCTION, INSTRUCTION_PREFIX
 from embermem.core.changes import Decision, Item, PersonRelated, ProfileSet, TraitSet
 from embermem.core.metadata import Metadata, inherited
-from embermem.core.state import FactHistory, FactState, Version, sorted_sources
+from embermem.core.state import FactHistory, FactState, PersonaMoment, Version, sorted_sources
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -43,6 +43,7 @@ from embermem.store.states import Known, States
 
 _Known = tuple[FactHistory, FactState]
 """A fact, and how it stands."""
+_STATES = (HELD, ARCHIVED, ENDED)
 _Set = TypeVar("_Set", TraitSet, ProfileSet, PersonRelated)
 
 
@@ -60,13 +61,12 @@ class Personas(States):
 
     def persona_then(self, owner_id: OwnerId, moment: Moment) -> PersonaThen:
         with self._read() as c:
-            known = self._known(c, owner_id)
-            held, archived, ended = (chosen(c, known, one, moment) for one in (HELD, ARCHIVED, ENDED))
-            ended = ended if moment.valid_at is None else []
-            every = iter(facts_from(c, known, [*held, *archived, *ended], moment.revision))
-            found = [tuple(islice(every, len(some))) for some in (held, archived, ended)]
-            then = persona(known, found[0], moment)
-        return PersonaThen(persona=then, archived_facts=found[1], ended_facts=found[2])
+            known, at = self._known(c, owner_id), moment.valid_at
+            every, recorded = in_order(known.at(moment.revision)), known.held.state.recorded
+            held, archived, ended = ([one for one in every if _is_chosen(one, of, recorded, at)] for of in _STATES)
+            groups = grouped(c, known, (held, archived, ended if at is None else ()), moment.revision)
+            then = persona(known, groups[0], moment)
+        return PersonaThen(persona=then, archived_facts=groups[1], ended_facts=groups[2])
 
     def fact_ids(
         self, owner_id: OwnerId, selection: FactSelection, matches: Callable[[str, str], bool] | None = None
@@ -116,6 +116,19 @@ def chosen(c: Connection, known: Known, selection: FactSelection, moment: Moment
         of_documents = _in_documents(c, known, {s.seq for fact, _ in found for s in fact.rests_on(then.no)})
         found = [one for one in found if selection.origin in _origins(one[0].rests_on(then.no), of_documents)]
     return sorted(found, key=_by_confirmation)
+
+
+def grouped(
+    c: Connection, known: Known, groups: Sequence[Sequence[_Known]], upto: int | None = None
+) -> list[tuple[Fact, ...]]:
+    """Facts in several groups, as `facts_from` has those of one."""
+    every = iter(facts_from(c, known, [one for some in groups for one in some], upto))
+    return [tuple(islice(every, len(some))) for some in groups]
+
+
+def in_order(then: PersonaMoment) -> list[_Known]:
+    """All facts that were known, current or not, in the order of `chosen`."""
+    return sorted(then.facts(), key=_by_confirmation)
 
 
 def _by_confirmation(one: _Known) -> tuple[int, int, str]:

@@ -46,7 +46,7 @@ class Retaining(States):
             rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
             segments = [reads.segment_from(row, embedder, counted(row)) for row in rows]
         told = {  # said again, restored, ruled on
-            one.added.fact_id: max(recorded[one.no], recorded[one.last.began]) for one in known.held.state.facts
+            one.added.fact_id: max(recorded[one.no], recorded[one.last_no]) for one in known.held.state.facts
         }
         use = ((fact, visited.get(fact.id, NO_VISITS)) for fact in held)
         return (
