@@ -228,6 +228,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         undone=Undoing.NOTHING,
         moves=Moves.NOTHING,
         told=lambda one, say: ("visits counted", f"{len(one.items)} segments and facts"),
+        did=lambda one: ("visits counted", sum(item.visits for item in one.items)),
     ),
 )
 
