@@ -43,7 +43,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.core.vectors import page_vector
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.e5 import E5
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
 from embermem.index.query_context import Query
@@ -94,7 +94,7 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
-ENCODERS = MiniLMWithUse()
+ENCODERS = E5()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["DENSE", "LAYERS", "Published", "convert", "expected_metadata", "quantized"]
+__all__ = ["DENSE", "LAYERS", "Published", "convert", "converted", "expected_metadata", "quantized"]
 
 LAYERS, HIDDEN, INNER, POSITIONS = 12, 384, 1536, 512
 DENSE: Mapping[str, int] = {"qkv": HIDDEN, "o": HIDDEN, "f1": HIDDEN, "f2": INNER}
@@ -161,7 +161,7 @@ def convert(source: Path, target: Path, sha256: str) -> None:
         published = Published(source)
         with _tuned() as path:
             tuned, _ = read_tensors(path)
-            arrays = _arrays(published, tuned)
+            arrays = converted(published, tuned)
     except (OSError, ValueError, KeyError) as error:
         raise EmbedderError(f"{source} cannot be converted: {error}") from error
     try:
@@ -175,7 +175,8 @@ def _tuned() -> Any:
     return as_file(files("embermem.embedders") / TUNED)
 
 
-def _arrays(published: Published, tuned: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def converted(published: Published, tuned: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of the converted file, of the published file's and of those that ship with Ember."""
     special = {published.begin, published.end, published.pad, published.unknown, len(published.pieces) - 1}
     tables = tables_of(published.pieces, published.scores, published.replaced, frozenset(special))
     weight, bias = published.norm()

@@ -70,6 +70,8 @@ def read_metadata(path: Path) -> Mapping[str, str]:
 def _header(data: mmap.mmap) -> tuple[int, dict[str, Any]]:
     """Where the data begin, and the header."""
     (size,) = struct.unpack_from("<Q", data)
+    if size > len(data) - 8:
+        raise ValueError("the header is cut off")
     header: dict[str, Any] = json.loads(data[8 : 8 + size])
     return 8 + size, header
 

@@ -573,8 +573,7 @@ class MemoryOS:
         embedder = self._parts.embedder
         made: tuple[Vector, TokenVectors | None]
         if isinstance(embedder, TokenEmbedder):
-            vectors, tokens = embedder.embed_tokens([query])
-            made = vectors[0], tokens[0]
+            made = embedder.embed_query(query)
         else:
             made = embedder.embed([query])[0], None
         with self._queries_lock:

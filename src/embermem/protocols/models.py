@@ -29,7 +29,7 @@ from embermem.core.types import (
 )
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vectors
+    from embermem.core.types import Vector, Vectors
 
 __all__ = [
     "Analyst",
@@ -101,6 +101,12 @@ class TokenEmbedder(Embedder, Protocol):
 
     def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
         """What `embed` gives, and each text's tokens, in one run. A long text's tokens reach further than its vector.
+
+        Safe to call from several threads. Raises EmbedderError.
+        """
+
+    def embed_query(self, text: str) -> tuple[Vector, TokenVectors]:
+        """The vector and the tokens of a text that asks, to be compared with those of texts, which `embed_tokens` gives.
 
         Safe to call from several threads. Raises EmbedderError.
         """
