@@ -11,8 +11,6 @@ import pytest
 from talking import Line, snapshot
 
 from embermem.core.config import Settings
-from embermem.embedders.minilm import MiniLM
-from embermem.embedders.weights import find_weights
 from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
 from embermem.languages import readable
@@ -37,17 +35,6 @@ def named(query: str, *names: str) -> set[str]:
     return {
         name for name, said in zip(names, speaker(View(memory, Query(text=query), Settings())), strict=True) if said
     }
-
-
-@pytest.mark.proof
-def test_the_evidence_of_most_questions_is_found_with_minilm(tmp_path: Path) -> None:
-    if find_weights() is None:
-        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
-    figures = run(load(SET), tmp_path, embedder="minilm").as_json()
-    assert figures["questions"] == 65
-    assert figures["rec@10"] > 0.80
-    assert figures["rec@5"] > 0.75
-    assert figures["mrr"] > 0.66
 
 
 def test_the_evidence_of_most_questions_is_found_with_the_hashed_embedder(tmp_path: Path) -> None:
@@ -82,14 +69,6 @@ def test_a_query_is_weighed_by_what_the_embedder_reads_of_it() -> None:
         if (1.0 - readable(text, "en")) != (share)
     ]
     assert wrong == []
-
-
-@pytest.mark.proof  # tests/embedders/test_pair.py reads it of both encoders
-def test_minilm_says_that_it_reads_english() -> None:
-    if find_weights() is None:
-        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
-    _, tokens = MiniLM().embed_tokens(["Where is my cat?", "我的猫在哪里？", ""])
-    assert [one.reads for one in tokens] == ["en", "en", "en"]
 
 
 def test_a_chinese_word_is_found_by_its_characters_and_a_name_whole_or_by_two_of_them() -> None:
