@@ -10,14 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.bootstrap import embedder_setting, make_embedder
+from embermem.core.config import Settings
 from embermem.memoryos.recall import theme_vectors
 from embermem.memoryos.recall.theme_vectors import EXAMPLES, VECTORS, examples, key_of
 
 
 def main() -> None:
     """Write the file beside the module that reads it."""
-    embedder = MiniLMWithUse()
+    embedder = make_embedder(embedder_setting(Settings()), Settings())
     found = {}
     for texts in (examples(one)[1] for one in EXAMPLES):
         found[key_of(embedder.name, texts)] = embedder.embed(texts).astype(np.float16)

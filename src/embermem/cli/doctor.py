@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
-from embermem.embedders.weights import MINILM, USE, find_weights
+from embermem.embedders.weights import MINILM, find_weights
 from embermem.protocols import Finding
 
 if TYPE_CHECKING:
@@ -44,17 +44,6 @@ def _environment() -> list[Finding]:
         )
         return checks
     checks.append(Finding(level="ok", what=f"weights of {MINILM.model} at {weights}"))
-    second = find_weights(USE)
-    if second is None:
-        checks.append(
-            Finding(
-                level="warning",
-                what=f"the weights of {USE.model} are not installed; languages other than English are found by words",
-                advice="run `embermem model install` to improve search in them",
-            )
-        )
-    else:
-        checks.append(Finding(level="ok", what=f"weights of {USE.model} at {second}"))
     return checks
 
 

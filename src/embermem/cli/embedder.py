@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embermem.embedders.weights import USE, find_weights
+from embermem.embedders.weights import find_weights
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
 
-AUTO, PAIR, MINILM, HASHED = "auto", "minilm+use", "minilm", "hashed"
+AUTO, MINILM, HASHED = "auto", "minilm", "hashed"
 
 
 def wanted(named: str | None, settings: Settings) -> str:
@@ -22,6 +22,4 @@ def wanted(named: str | None, settings: Settings) -> str:
 
 def best() -> str:
     """The best whose weights are here."""
-    if find_weights() is None:
-        return HASHED
-    return MINILM if find_weights(USE) is None else PAIR
+    return HASHED if find_weights() is None else MINILM

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.embedders.hashed import HashedNgrams
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.minilm import MiniLM
 from embermem.memoryos.recall.theme_vectors import EXAMPLES, VECTORS, ThemeVectors, examples, key_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def test_the_vectors_that_come_with_ember_are_those_of_todays_examples() -> None:
     """Where this fails, run scripts/build_theme_vectors.py."""
-    embedder = MiniLMWithUse()
+    embedder = MiniLM()
     with (files("embermem.memoryos.recall") / VECTORS).open("rb") as file, np.load(file) as stored:
         shapes = {key: stored[key].shape for key in stored.files}
     texts = [examples(one)[1] for one in EXAMPLES]
@@ -34,11 +34,11 @@ def test_what_no_file_holds_is_embedded_and_what_it_holds_is_not() -> None:
 
         @property
         def name(self) -> str:
-            return MiniLMWithUse().name
+            return MiniLM().name
 
         @property
         def dim(self) -> int:
-            return MiniLMWithUse().dim
+            return MiniLM().dim
 
         def embed(self, texts: Sequence[str]) -> Vectors:
             raise AssertionError("nothing is to be embedded")

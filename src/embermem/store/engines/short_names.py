@@ -13,10 +13,8 @@ from embermem.core.vectors import of_summaries
 
 __all__ = ["ShortName"]
 
-_PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
+_MINILM = "all-MiniLM-L6-v2"
 _SHORT: Mapping[str, str] = {
-    _PAIR: "~p",
-    of_summaries(_PAIR): "~P",
     _MINILM: "~m",
     of_summaries(_MINILM): "~M",
     "extractive-v1": "~x",
