@@ -36,7 +36,7 @@ from embermem.core.vector_codes import stored
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text, passages_bytes, passages_from
 from embermem.store.engines.packed_text import Plain
-from embermem.store.engines.vector_type import are_halves
+from embermem.store.engines.vector_type import column_is_halfvec
 from embermem.store.engines.words import holds
 from embermem.store.queries.changes import index_again
 from embermem.store.schema import HEAD
@@ -206,9 +206,9 @@ def _drop_records(connection: Connection) -> None:
 
 def _in_codes(connection: Connection) -> None:
     """Vectors that stand in half precision, as bytes of an even length, get codes."""
-    if are_halves(connection):
-        return
     table = schema.embedding
+    if column_is_halfvec(connection, table.name):
+        return
     columns = table.c.owner_id, table.c.seq, table.c.data, table.c.passages
     for row in connection.execute(select(*columns).where(func.length(table.c.data) % 2 == 0)).all():
         vectors, tokens = ([], []) if row.passages is None else passages_from(row.passages)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_
+from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
@@ -55,6 +55,14 @@ class _HalfVec(UserDefinedType[bytes]):
 def are_halves(c: Connection) -> bool:
     """Whether the database's vectors are of pgvector's type."""
     return bool(getattr(c.dialect, "ember_halfvec", False))
+
+
+def column_is_halfvec(c: Connection, table: str) -> bool:
+    """The same by the column `data` of a table, of a database that is not yet open as a store."""
+    if c.dialect.name == "sqlite":
+        return False
+    query = "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'data'"
+    return str(c.execute(text(query), {"t": table}).scalar()).rpartition(".")[2] == "halfvec"
 
 
 def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnElement[bool]:
