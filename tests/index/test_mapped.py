@@ -30,7 +30,7 @@ def kept(snapshot: Snapshot, file: Path, embedder: str = "made-up") -> None:
 
 
 def opened(file: Path, embedder: str = "made-up", dim: int = DIM, owner: OwnerId = OWNER) -> Snapshot | None:
-    held = mapped.read(file, owner, embedder, dim, dim, TOKEN_DIM)
+    held = mapped.read(file, owner, embedder, dim, TOKEN_DIM)
     return None if held is None else Snapshot.of_held(held)
 
 

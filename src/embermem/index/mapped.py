@@ -71,7 +71,6 @@ class Held(msgspec.Struct, kw_only=True):
     owner: str
     embedder: str
     dim: int
-    first_dim: int
     token_dim: int
     seq: int
     revision: int
@@ -126,7 +125,7 @@ def write(held: Held, file: BinaryIO) -> None:
     os.fsync(file.fileno())
 
 
-def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, token_dim: int) -> Held | None:
+def read(path: Path, owner: OwnerId, embedder: str, dim: int, token_dim: int) -> Held | None:
     """What a file holds of an owner, mapped where the system allows its removal meanwhile. None where there is none, or
     it is of another owner, embedder or version, or damaged."""
     try:
@@ -144,8 +143,8 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
         held.arrays = {section.name: _column(area, section) for section in head.sections}
     except (ValueError, TypeError, struct.error, msgspec.DecodeError):
         return None
-    asked = (owner, embedder, dim, first_dim, token_dim)
-    found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
+    asked = (owner, embedder, dim, token_dim)
+    found = (held.owner, held.embedder, held.dim, held.token_dim)
     return held if found == asked else None
 
 

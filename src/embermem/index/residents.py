@@ -44,20 +44,18 @@ class Residents:
         limit_bytes: int,
         token_dim: int = 0,
         summaries: TextVectors | None = None,
-        first_dim: int | None = None,
         files: IndexFiles | None = None,
         files_from: int = 1,
         due: Callable[[], None] = lambda: None,
     ) -> None:
         """`files` keep the owners with at least `files_from` rows; `due` is called when one should be written (`keep`).
-        `first_dim` numbers of a vector are the first encoder's of a pair; None: it is no pair.
         `summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
         of their pages'."""
         self._source = source
         self._summaries = summaries
         self._embedder = embedder
         self._dim = dim
-        self._token_dim, self._first_dim = token_dim, first_dim
+        self._token_dim = token_dim
         self._limit = limit_bytes
         self._files, self._files_from, self._due = files, files_from, due
         self._keeping = threading.Lock()
@@ -130,7 +128,7 @@ class Residents:
         file = None if self._files is None else self._files.file(empty.owner)
         if file is None:
             return
-        held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.first_dim, empty.token_dim)
+        held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.token_dim)
         if held is None:
             return
         try:
@@ -233,7 +231,7 @@ class Residents:
         with self._lock:
             resident = self._owners.get(owner_id)
             if resident is None:
-                empty = Snapshot.empty(owner_id, self._dim, self._token_dim, self._first_dim)
+                empty = Snapshot.empty(owner_id, self._dim, self._token_dim)
                 resident = self._owners[owner_id] = _Resident(empty)
             self._owners.move_to_end(owner_id)
             return resident
@@ -272,7 +270,7 @@ class _Resident:
     def begin_anew(self) -> None:
         """Hold nothing: the next who asks reads all of it."""
         held = self.snapshot
-        empty = Snapshot.empty(held.owner, held.dim, held.token_dim, held.first_dim)
+        empty = Snapshot.empty(held.owner, held.dim, held.token_dim)
         self.snapshot, self.unkept = empty, 0
         self.forget_moments()
 

@@ -47,12 +47,11 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.index.pairs import similarities
+from embermem.index.products import cosines
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
-from embermem.languages import readable
 from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.conflicts import known_people
 from embermem.memoryos.ingest.claim import Parts, pause
@@ -69,7 +68,7 @@ from embermem.memoryos.recall.scoping import in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.theme_vectors import ThemeVectors
 from embermem.memoryos.recall.themes import themes_of
-from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -106,7 +105,6 @@ class MemoryOS:
         self._settings = parts.settings
         self._store = parts.store
         embedder = parts.embedder
-        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._residents = Residents(
             parts.store.index,
             embedder.name,
@@ -114,7 +112,6 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
-            self._first_dim,
             parts.store.index_files,
             parts.settings.index_cache_from,
             self._index_due,
@@ -538,9 +535,7 @@ class MemoryOS:
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        # What the embedder does not read is as near to one example as to another.
-        unread = tokens is not None and tokens.reads != "any" and readable(query, tokens.reads) < 0.5
-        themes = themes_of(query) | (frozenset() if unread else self._themes.near(vector))
+        themes = themes_of(query) | self._themes.near(vector)
         asked = replace(
             asked,
             vector=vector,
@@ -556,8 +551,8 @@ class MemoryOS:
     def _facts_near(self, persona: Persona, vector: Vector) -> Mapping[FactId, float]:
         """The cosine of each held fact's own vector to the query's (paper §3.4)."""
         facts = (*persona.facts, *persona.agent_facts)
-        cosines = similarities(self._fact_vectors.of([fact.text for fact in facts]), vector, self._first_dim)
-        return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
+        near = cosines(self._fact_vectors.of([fact.text for fact in facts]), vector[None])[:, 0]
+        return dict(zip((fact.id for fact in facts), near.tolist(), strict=True))
 
     def _embed(self, utterances: Sequence[Utterance]) -> VectorBatch:
         return embedded(self._parts.embedder, utterances)

@@ -43,7 +43,6 @@ __all__ = [
     "Limits",
     "ModelReply",
     "ModelRequest",
-    "PairedEmbedder",
     "ProfileRequest",
     "Purpose",
     "ReplySchema",
@@ -79,16 +78,12 @@ class TokenVectors:
     """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
     `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed.
 
-    `reads` is what the embedder has learned: "en" is English and no other language. Recall trusts the vectors of a
-    query no further than that. Of a pair of encoders (`PairedEmbedder`), `encoder` says whose tokens these are, 0 or 1;
-    `second` are those of the same text by the second, where these are the first's.
+    `reads` is "en" of an embedder that learned English alone; nothing depends on it.
     """
 
     words: tuple[str, ...]
     vectors: Vectors
     reads: Literal["any", "en"] = "any"
-    encoder: int = 0
-    second: TokenVectors | None = None
 
 
 @runtime_checkable
@@ -110,20 +105,6 @@ class TokenEmbedder(Embedder, Protocol):
 
         Safe to call from several threads. Raises EmbedderError.
         """
-
-
-@runtime_checkable
-class PairedEmbedder(TokenEmbedder, Protocol):
-    """Two encoders side by side: one for the language that it reads, and one for all others.
-
-    The first `first_dim` numbers of a vector are the first encoder's, the others the second's. Of a text that the first
-    reads, the second's part has the share SECOND_SHARE (core/vectors.py) of the square of the vector's length; of
-    another, all of it. A text's tokens are the first's, if it reads the text, else the second's.
-    """
-
-    @property
-    def first_dim(self) -> int:
-        """How many numbers of a vector are the first encoder's."""
 
 
 class TokenCounter(Protocol):

@@ -30,7 +30,6 @@ UNRELATED = (
     "How does a diesel engine work?",
     "What's 17 times 23?",
     "Write a haiku about rain.",
-    "为什么天是蓝的？",
 )
 FOOD = (
     "What should I order at the Thai place?",

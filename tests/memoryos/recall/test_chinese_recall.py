@@ -1,32 +1,21 @@
-"""Chinese: recall on a small set of our own, and what is done where the embedder does not read the query."""
+"""Chinese: recall on a small set of our own, and its words and names."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-import numpy as np
-import pytest
 from talking import Line, snapshot
 
 from embermem.core.config import Settings
 from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
-from embermem.languages import readable
 from embermem.languages.words import terms
-from embermem.protocols import TokenVectors
 from embermem_bench.datasets import load
 from embermem_bench.recall import run
 from proofs import bounded
 
 SET = Path(__file__).parent / "data" / "recall_zh.json"
-
-
-def asked(text: str, reads: Literal["any", "en"], settings: Settings) -> Settings:
-    """The settings with which a query is weighed, of an embedder that reads so much."""
-    tokens = TokenVectors(words=(), vectors=np.zeros((0, 0), dtype=np.float32), reads=reads)
-    return View(snapshot([Line("你好")]), Query(text=text, tokens=tokens), settings).settings
 
 
 def named(query: str, *names: str) -> set[str]:

@@ -16,8 +16,6 @@ __all__ = ["ShortName"]
 _PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
 _E5 = "multilingual-e5-small+ember-1"
 _SHORT: Mapping[str, str] = {
-    _PAIR: "~p",
-    of_summaries(_PAIR): "~P",
     _MINILM: "~m",
     of_summaries(_MINILM): "~M",
     _E5: "~e",
