@@ -52,7 +52,9 @@ class Encoder:
         row = np.array([self._begin, *ids, self._end])
         rows = normed(unpacked(self._table[row]) + self._positions[: len(row)], *self._norm)
         for number, weights in enumerate(self._layers):
-            rows = layer(rows, weights, lambda name, inputs, number=number: self._see(f"maxima.{number}.{name}", inputs))
+            rows = layer(
+                rows, weights, lambda name, inputs, number=number: self._see(f"maxima.{number}.{name}", inputs)
+            )
         return rows
 
     def _see(self, name: str, inputs: Floats) -> None:

@@ -39,7 +39,7 @@ def test_a_store_of_an_encoder_that_is_no_more_says_so_and_one_command_reindexes
         store.remember({"embedder": "all-MiniLM-L6-v2"})
     with pytest.raises(EmbedderMismatch, match=r"are of 'all-MiniLM-L6-v2', which no setting .* `embermem reindex "):
         Memory(place(), background=False)
-    with pytest.raises(EmbedderMismatch, match="run `embermem reindex --embedder hashed`$"):
+    with pytest.raises(EmbedderMismatch, match=r"run `embermem reindex --embedder hashed`$"):
         Memory(place(), embedder="hashed", background=False)
     with Memory(place(), embedder="hashed", reindex=True, background=False) as memory:
         assert memory.reindex() == 2

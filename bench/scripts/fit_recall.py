@@ -93,7 +93,7 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
-ENCODERS = E5()
+ENCODER = E5()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
 

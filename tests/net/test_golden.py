@@ -1,7 +1,7 @@
 """What the code of now answers is what is kept (docs/reference/testing.md).
 
-Every number is compared to 6 digits (`net.plain.EXACT`), since processors add up a product in different orders. All else
-is exact.
+Every number is compared to 6 digits (`net.plain.EXACT`), since processors add up a product in different orders. All
+else is exact.
 """
 
 from __future__ import annotations

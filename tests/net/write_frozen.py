@@ -1,6 +1,7 @@
 """Writes the frozen stores of this version: `PYTHONPATH=src:tests python -m net.write_frozen FOLDER`.
 
-In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, and the store copied to PostgreSQL and written out by pg_dump. A file that is there is refused.
+In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, and the store copied to PostgreSQL and written out by pg_dump. A file
+that is there is refused.
 """
 
 from __future__ import annotations

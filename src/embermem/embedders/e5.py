@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -119,7 +119,7 @@ class E5:
             loaded = self._load()
             cut = [loaded.windows(text, PASSAGE) for text in texts[start : start + TEXTS_AT_A_TIME]]
             windows = [window for some in cut for window in some]
-            made = iter(self._run(windows, lambda window: run(loaded, window)))
+            made = iter(self._run(windows, partial(run, loaded)))
             joined = [loaded.joined(some, [next(made) for _ in some], PASSAGE) for some in cut]
             yield np.stack([vector for vector, _ in joined]), [tokens for _, tokens in joined]
 

@@ -101,7 +101,9 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Map
     try:
         with made.open("wb") as file:
             file.write(struct.pack("<Q", len(encoded)) + encoded)
-            _write_data(file, len(encoded) + 8, ((header[name]["data_offsets"][0], one) for name, one in tensors.items()))
+            _write_data(
+                file, len(encoded) + 8, ((header[name]["data_offsets"][0], one) for name, one in tensors.items())
+            )
             file.flush()
             os.fsync(file.fileno())
         made.replace(path)

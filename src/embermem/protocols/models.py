@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import SummaryPart
 from embermem.core.record import Record
@@ -76,14 +76,10 @@ class Embedder(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class TokenVectors:
     """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
-    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed.
-
-    `reads` is "en" of an embedder that learned English alone; nothing depends on it.
-    """
+    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed."""
 
     words: tuple[str, ...]
     vectors: Vectors
-    reads: Literal["any", "en"] = "any"
 
 
 @runtime_checkable
@@ -101,7 +97,7 @@ class TokenEmbedder(Embedder, Protocol):
         """
 
     def embed_query(self, text: str) -> tuple[Vector, TokenVectors]:
-        """The vector and the tokens of a text that asks, to be compared with those of texts, which `embed_tokens` gives.
+        """The vector and the tokens of a text that asks, to be compared with what `embed_tokens` gives of texts.
 
         Safe to call from several threads. Raises EmbedderError.
         """

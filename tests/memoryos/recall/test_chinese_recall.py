@@ -32,34 +32,6 @@ def test_the_evidence_of_most_questions_is_found_with_the_hashed_embedder(tmp_pa
     assert figures["rec@10"] > 0.75
 
 
-def test_a_query_is_weighed_by_what_the_embedder_reads_of_it() -> None:
-    settings = Settings()
-    assert asked("Which cat?", "en", settings) is settings
-    assert asked("哪只猫？", "any", settings) is settings
-
-    settings = Settings()
-    weighed = asked("哪只猫？", "en", settings)
-    kept = settings.recall_unread
-    assert weighed.recall_dense == pytest.approx(kept * settings.recall_dense)
-    assert weighed.recall_late == pytest.approx(kept * settings.recall_late)
-    assert weighed.recall_words + weighed.recall_late == pytest.approx(settings.recall_words + settings.recall_late)
-    assert weighed.recall_window + weighed.recall_late_window == pytest.approx(
-        settings.recall_window + settings.recall_late_window
-    )
-
-    settings = Settings()
-    half, none = asked("iMac 多少", "en", settings), asked("电脑多少钱", "en", settings)
-    assert half.recall_dense == pytest.approx((settings.recall_dense + none.recall_dense) / 2)
-    assert half.recall_words == pytest.approx((settings.recall_words + none.recall_words) / 2)
-
-    wrong = [
-        (text, share)
-        for text, share in (("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5))
-        if (1.0 - readable(text, "en")) != (share)
-    ]
-    assert wrong == []
-
-
 def test_a_chinese_word_is_found_by_its_characters_and_a_name_whole_or_by_two_of_them() -> None:
     assert terms("我们怎么养橘猫的") == ["么养", "养橘", "橘猫", "猫的", "养", "橘", "猫"]
     assert terms("我们的") == []

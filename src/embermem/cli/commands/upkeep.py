@@ -81,9 +81,7 @@ def reindex(
     ctx: typer.Context,
     embedder: Annotated[
         str | None,
-        typer.Option(
-            help="`e5`, `hashed` or `openai:<model>`; default: the setting, else the best installed."
-        ),
+        typer.Option(help="`e5`, `hashed` or `openai:<model>`; default: the setting, else the best installed."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also make the vectors of this embedder again.")] = False,
     as_json: JsonOption = False,

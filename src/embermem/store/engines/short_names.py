@@ -13,7 +13,7 @@ from embermem.core.vectors import of_summaries
 
 __all__ = ["ShortName"]
 
-_PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
+_MINILM = "all-MiniLM-L6-v2"
 _E5 = "multilingual-e5-small+ember-1"
 _SHORT: Mapping[str, str] = {
     _MINILM: "~m",
