@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,14 +53,12 @@ class Encoder:
         row = np.array([self._begin, *ids, self._end])
         rows = normed(unpacked(self._table[row]) + self._positions[: len(row)], *self._norm)
         for number, weights in enumerate(self._layers):
-            rows = layer(
-                rows, weights, lambda name, inputs, number=number: self._see(f"maxima.{number}.{name}", inputs)
-            )
+            rows = layer(rows, weights, partial(self._see, number))
         return rows
 
-    def _see(self, name: str, inputs: Floats) -> None:
-        largest = np.abs(inputs).max(axis=0)
-        self.maxima[name] = np.maximum(self.maxima.get(name, largest), largest)
+    def _see(self, number: int, name: str, inputs: Floats) -> None:
+        largest, key = np.abs(inputs).max(axis=0), f"maxima.{number}.{name}"
+        self.maxima[key] = np.maximum(self.maxima.get(key, largest), largest)
 
 
 def messages(path: Path) -> list[str]:
@@ -105,6 +104,7 @@ def main() -> None:
     _, directions = np.linalg.eigh(centred.T @ centred)
     np.savez(
         given.calibrated,
+        allow_pickle=False,
         **encoder.maxima,
         **{
             "mean.passage": np.mean([states.mean(axis=0) for states in passages], axis=0),

@@ -58,7 +58,7 @@ def smoothing(maxima: Floats, weight: Floats) -> NDArray[np.float16]:
     """The factor of each channel (in,) of a dense layer with this weight (out, in)."""
     largest = np.maximum(np.abs(weight).max(axis=0), LEAST)
     factors = np.maximum(maxima, LEAST) ** ALPHA / largest ** (1.0 - ALPHA)
-    return (factors / np.exp(np.log(factors).mean())).astype(np.float16)
+    return np.asarray(factors / np.exp(np.log(factors).mean()), dtype=np.float16)
 
 
 def exported(

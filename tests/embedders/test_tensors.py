@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from embermem.embedders.tensors import DIGEST, digest_of, read_metadata, read_tensors, write_tensors
 
-ARRAYS = {
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ARRAYS: dict[str, NDArray[Any]] = {
     "codes": np.arange(-6, 6, dtype=np.int8).reshape(3, 4),
     "scales": np.linspace(0.0, 1.0, 7, dtype=np.float16),
     "begins": np.array([0, 2**32 - 1], dtype=np.uint32),

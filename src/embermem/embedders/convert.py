@@ -79,7 +79,7 @@ class Published:
         place += size
         count, size = struct.unpack_from("<iI", data, place)
         place += 8
-        after = place + size
+        after: int = place + size
         self.replaced: dict[str, str] = {}
         for _ in range(count):
             code, length = struct.unpack_from("<IB", data, place)

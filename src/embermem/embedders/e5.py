@@ -214,7 +214,7 @@ class Loaded:
     def _embedded(self, ids: NDArray[np.int64]) -> Vectors:
         """Word, position and type of the pieces (t, 384). Here and not in the session, which would hold the whole table
         of pieces in float32 (384 MB)."""
-        return unpacked(self._table[ids]) + self._positions[: len(ids)]
+        return np.asarray(unpacked(self._table[ids]) + self._positions[: len(ids)])
 
     def _words_of(self, word: Word) -> tuple[str | None, ...]:
         """The token's word of each piece of a word, None for one that is no token."""
