@@ -28,7 +28,7 @@ TOKEN_DIM = 128
 # The first opset with Gelu; IR 9 came with it.
 OPSET = 20
 IR = 9
-# Operators of onnxruntime itself: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+# The domain of the operators that are of onnxruntime itself.
 CONTRIB = "com.microsoft"
 
 

@@ -120,6 +120,8 @@ def test_each_token_stands_in_its_word(e5: E5) -> None:
         "I like Café Zoë.": "i like café zoë zoë .",
         "Unbelievable, yes!": "unbelievable unbelievable unbelievable unbelievable , yes !",
         "我住在上海。": "我 住 在上海 。",
+        "東京タワーで서울에 갔다": "東京 タ ワー で 서울에 서울에 갔다",
+        "ฉันอยู่กรุงเทพ": "ฉัน อยู่ กรุงเทพ",
         "don't 7:45": "don ' t 7 45",
         "मैं दिल्ली में रहता हूँ।": "मैं दिल्ली में रहता हूँ ।",
         "<s> x": "< s > x",

@@ -27,7 +27,6 @@ from embermem.embedders.convert import expected_metadata, unpacked
 from embermem.embedders.tensors import read_tensors
 from embermem.embedders.unigram import SPACE, WORD_CACHE, Unigram, Word
 from embermem.embedders.weights import MODEL_SHA256, find_weights
-from embermem.languages.words import unspaced
 from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ PASSAGE, QUERY = "passage:", "query:"
 """What stands before a text, so that the model knows what it is for."""
 # Marks after which a window may end; a full stop only before a space.
 SENTENCE_ENDS = frozenset("!?。؟।")
+# How Unicode's names of characters begin in scripts without spaces between words.
+UNSPACED = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ")
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
 
@@ -226,7 +227,7 @@ class Loaded:
                 found.append(None)
                 continue
             inside = next((runs[i] for i in range(end - length, end) if i in runs), None)
-            found.append(piece.lower() if inside is None or unspaced(piece) else inside)
+            found.append(piece.lower() if inside is None else inside)
         return tuple(found)
 
 
@@ -258,11 +259,12 @@ def _ends(words: Sequence[Word]) -> list[int]:
 
 
 def _runs(text: str) -> dict[int, str]:
-    """By the place of each letter, digit or combining mark of a text, the unbroken run that it is in, in lower case."""
+    """By the place of each letter, digit or combining mark of a text, the unbroken run that it is in, in lower case. In
+    scripts without spaces there are no runs."""
     found: dict[int, str] = {}
     begin: int | None = None
     for place, char in enumerate(text + SPACE):
-        if unicodedata.category(char)[0] in "LNM":
+        if unicodedata.category(char)[0] in "LNM" and not unicodedata.name(char, "").startswith(UNSPACED):
             begin = place if begin is None else begin
         elif begin is not None:
             found |= dict.fromkeys(range(begin, place), text[begin:place].lower())
