@@ -324,8 +324,8 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
-    vectors, tokens = ENCODER.embed_tokens([question.text for question in questions])
-    for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
+    for question in questions:
+        vector, its_tokens = ENCODER.embed_query(question.text)
         scope = None
         if question.after_turn is not None:
             asked_in = said[UtteranceId(question.after_turn)]
