@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
+from embermem.core.token_vectors import TokenVectors
 from embermem.embedders import sessions
 from embermem.embedders.convert import expected_metadata, unpacked
 from embermem.embedders.tensors import read_tensors
 from embermem.embedders.unigram import SPACE, WORD_CACHE, Unigram, Word
 from embermem.embedders.weights import MODEL_SHA256, find_weights
-from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import SummaryPart
 from embermem.core.record import Record
+from embermem.core.token_vectors import TokenVectors
 from embermem.core.types import (
     Annotation,
     Breaking,
@@ -71,15 +72,6 @@ class Embedder(Protocol):
 
         Safe to call from several threads. Raises EmbedderError; never returns a guess.
         """
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class TokenVectors:
-    """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
-    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed."""
-
-    words: tuple[str, ...]
-    vectors: Vectors
 
 
 @runtime_checkable
