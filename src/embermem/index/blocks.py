@@ -40,16 +40,17 @@ class Blocks:
         self._sums = sums
         self._unread = np.ones(len(sums), dtype=bool)
 
-    @property
-    def are_read(self) -> bool:
-        """Whether each was read once."""
-        return not self._unread.any()
-
     def read_all(self, rows: NDArray[Any]) -> None:
         """Check the blocks of all rows that were not read before. Raises DamagedBlock."""
         self._read(rows, np.flatnonzero(self._unread).tolist())
 
-    def read(self, rows: NDArray[Any], places: NDArray[np.integer[Any]]) -> None:
+    def read_part(self, rows: NDArray[Any], begin: int, end: int) -> None:
+        """Check those of the rows from `begin` to `end`."""
+        at_once = rows_of_block(_row_bytes(rows))
+        blocks = range(begin // at_once, min(-(-end // at_once), len(self._sums)))
+        self._read(rows, [block for block in blocks if self._unread[block]])
+
+    def read_at(self, rows: NDArray[Any], places: NDArray[np.integer[Any]]) -> None:
         """Check those of the rows at some places."""
         of = np.zeros(len(self._sums) + 1, dtype=bool)
         of[np.minimum(places // rows_of_block(_row_bytes(rows)), len(self._sums))] = True

@@ -64,13 +64,13 @@ class Column:
     def take(self, places: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """A copy of the rows at some places."""
         if (blocks := self._blocks) is not None:
-            blocks.read(self._data[: self.mapped], places)
+            blocks.read_at(self._data[: self.mapped], places)
         return self._data.take(places, axis=0)
 
     def part(self, begin: int, end: int) -> NDArray[Any]:
         """The rows from `begin` to `end`, not to be written to."""
         if (blocks := self._blocks) is not None and begin < end:
-            blocks.read(self._data[: self.mapped], np.arange(begin, end))
+            blocks.read_part(self._data[: self.mapped], begin, end)
         return self._data[begin:end]
 
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from embermem import Memory
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.core.vectors import of_summaries
-from embermem.embedders import minilm, use
+from embermem.embedders import minilm
 from embermem.store.engines.short_names import ShortName
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -20,8 +20,7 @@ from scripted import NOW, SMALL
 from soundness import assert_sound, rows
 
 SQLITE, SERVER = sqlite.dialect(), postgresql.dialect()  # type: ignore[no-untyped-call]
-EMBEDDERS = (minilm.NAME, f"{minilm.NAME}+{use.NAME}")
-KNOWN = (*EMBEDDERS, *map(of_summaries, EMBEDDERS), ExtractiveAnalyst().name)
+KNOWN = (minilm.NAME, of_summaries(minilm.NAME), ExtractiveAnalyst().name)
 
 
 @given(name=st.text() | st.sampled_from(KNOWN))
@@ -32,7 +31,7 @@ def test_a_name_comes_back_as_it_was_on_every_engine(name: str) -> None:
     assert kind.process_bind_param(name, SERVER) == name
 
 
-def test_the_embedders_and_the_analyst_that_come_with_the_program_have_short_forms_that_differ() -> None:
+def test_the_embedder_and_the_analyst_that_come_with_the_program_have_short_forms_that_differ() -> None:
     shorts = {ShortName().process_bind_param(name, SQLITE) for name in KNOWN}
     assert len(shorts) == len(KNOWN)
     assert {len(short or "") for short in shorts} == {2}
