@@ -345,10 +345,13 @@ class Log:
         return arrays, names
 
     def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
-        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing."""
+        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing,
+        DamagedBlock."""
         for name, one in vars(self).items():
             if isinstance(one, Column):
                 setattr(self, name, arrays[name.removeprefix("_")])
+        for name in _WRITTEN_LATER:  # their cells are written from here on: they are checked before
+            _ = arrays[name].data
         self._pages = Ids(arrays["page_ids"], names.odd_pages)
         self.dates.adopt(_under("dates.", arrays))
         self.said.adopt(_under("said.", arrays), names.odd_ids)

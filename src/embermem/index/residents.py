@@ -15,6 +15,7 @@ import msgspec
 
 from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
+from embermem.index.blocks import DamagedBlock
 from embermem.index.past import SegmentHistory, with_persona
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import TextVectors
@@ -113,7 +114,11 @@ class Residents:
             if not self._is_due(resident) or files.file(snapshot.owner) is None:
                 return
             resident.unkept = 0
-            held = snapshot.held(self._embedder)
+            try:
+                held = snapshot.held(self._embedder)
+            except DamagedBlock:
+                self._read_anew(resident)
+                return
         standing = Standing(seq=snapshot.seq, revision=snapshot.revision, born=snapshot.born, mark=snapshot.mark)
         if held is None or not files.keep(snapshot.owner, standing, partial(mapped.write, held)):
             return
@@ -133,7 +138,7 @@ class Residents:
             return
         try:
             resident.snapshot = Snapshot.of_held(held)
-        except (KeyError, ValueError, msgspec.DecodeError) as error:
+        except (DamagedBlock, KeyError, ValueError, msgspec.DecodeError) as error:
             logger.warning("the file %s is damaged, and is not used (%s)", file, type(error).__name__)
             return
         resident.unkept = 0
@@ -177,8 +182,26 @@ class Residents:
             return
         with resident.lock:
             before = resident.snapshot
-            if self._newest(owner_id, resident) is not before:
+            try:
+                newest = self._newest(owner_id, resident)
+            except DamagedBlock:
+                self._read_anew(resident)
+                return
+            if newest is not before:
                 self._weigh(resident)
+
+    def read_anew(self, owner_id: OwnerId) -> None:
+        """Hold nothing of an owner whose file is damaged, so that the next query reads the store; without the file."""
+        resident = self._resident(owner_id)
+        with resident.lock:
+            self._read_anew(resident)
+
+    def _read_anew(self, resident: _Resident) -> None:
+        owner_id = resident.snapshot.owner
+        logger.warning("the file of the index of owner %s is damaged; it is made again from the store", owner_id)
+        if resident.snapshot.mapped_bytes and self._files is not None:
+            self._files.drop(owner_id)
+        resident.begin_anew()
 
     def weigh(self, owner_id: OwnerId) -> None:
         """Count anew what is held of an owner: more was worked out of its snapshot."""

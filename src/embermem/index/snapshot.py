@@ -377,7 +377,7 @@ class Snapshot:
         counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
         jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
         places = jumps + np.arange(len(jumps))
-        return counts, log.tokens.data.take(places, axis=0), inverse_lengths(log.token_squares.data[places])
+        return counts, log.tokens.take(places), inverse_lengths(log.token_squares.data[places])
 
     @cached_property
     def has_vector(self) -> NDArray[np.bool_]:

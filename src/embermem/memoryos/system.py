@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from embermem.core.config import Preset, Settings
 from embermem.core.errors import (
@@ -47,6 +47,7 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
+from embermem.index.blocks import DamagedBlock
 from embermem.index.products import cosines
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
@@ -93,6 +94,26 @@ _DUE_AT_ONCE = 64
 """Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 _PEOPLE = 256
 """Personas of which it is kept who is who."""
+
+
+_P = ParamSpec("_P")
+_Read = TypeVar("_Read")
+
+
+def _undamaged(
+    read: Callable[Concatenate[MemoryOS, Owner, _P], _Read],
+) -> Callable[Concatenate[MemoryOS, Owner, _P], _Read]:
+    """A read of an owner that is made again of the store, if it meets a damaged block of the index's file."""
+
+    @wraps(read)
+    def reading(self: MemoryOS, owner: Owner, /, *args: _P.args, **kwargs: _P.kwargs) -> _Read:
+        try:
+            return read(self, owner, *args, **kwargs)
+        except DamagedBlock:
+            self._residents.read_anew(owner.id)
+            return read(self, owner, *args, **kwargs)
+
+    return reading
 
 
 class MemoryOS:
@@ -371,6 +392,7 @@ class MemoryOS:
 
     # ------------------------------------------------------------------------------------------------------ recall
 
+    @_undamaged
     def recall(
         self,
         owner: Owner,
@@ -401,6 +423,7 @@ class MemoryOS:
             return replace(context, persona=known)
         return replace(context, persona=known, partial=True, notes=(*context.notes, *notes))
 
+    @_undamaged
     def overview(
         self,
         owner: Owner,
@@ -436,6 +459,7 @@ class MemoryOS:
             self._residents.weigh(owner.id)
         return snapshot
 
+    @_undamaged
     def known_of_user(
         self,
         owner: Owner,
@@ -481,6 +505,7 @@ class MemoryOS:
                     self._people.popitem(last=False)
         return known[1]
 
+    @_undamaged
     def search(
         self,
         owner: Owner,
