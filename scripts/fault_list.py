@@ -589,12 +589,12 @@ _EMBEDDERS = (
         tests=("test_hashed.py", "test_embedder_suite.py"),
     ),
     Fault(
-        name="padded-on-the-left",
-        breaks="MiniLM's vector of a text depends on the texts that are embedded with it",
-        file="embedders/minilm.py",
-        old="row[: len(text)] = text",
-        new="row[len(row) - len(text) :] = text",
-        tests=("test_minilm.py", "test_embedder_suite.py"),
+        name="vectors-in-the-order-of-runs",
+        breaks="of a call of many texts each gets the vector of another",
+        file="embedders/e5.py",
+        old="return [found[i] for i in range(len(windows))]",
+        new="return list(found.values())",
+        tests=("test_e5.py", "test_embedder_suite.py"),
     ),
     Fault(
         name="page-vector-long",

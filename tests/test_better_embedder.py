@@ -1,4 +1,4 @@
-"""A store that began without the weights of MiniLM: when they come, it is embedded again, and recall works meanwhile.
+"""A store that began without the weights: when they come, it is embedded again, and recall works meanwhile.
 
 The weights are looked for below `sys.prefix` and the user's folder: other folders are an environment without them.
 """
@@ -29,7 +29,7 @@ BEST = make_embedder(SETTING, Settings()).name
 """Of the embedder that is chosen where all weights are there that are here."""
 QUESTION = "Which pet do you have?"
 
-pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of all-MiniLM-L6-v2 are not installed")
+pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of multilingual-e5-small are not installed")
 
 
 @contextmanager

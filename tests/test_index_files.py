@@ -163,6 +163,32 @@ def test_what_is_in_place_of_a_file_stops_neither_a_recall_nor_a_check(path: Pat
             assert not [finding for finding in memory.check() if finding.level == "error"]
 
 
+def test_a_bit_that_flipped_in_a_file_changes_nothing_that_is_recalled(path: Path) -> None:
+    (file,) = files(path)
+    content, drawn = file.read_bytes(), random.Random(7)
+    with at(path, index_cache="off") as memory:
+        without = found_by(memory.of("alice"), *QUESTIONS)
+    written = [place for place, byte in enumerate(content) if byte]
+    flipped = [
+        drawn.choice(written if number % 5 else range(len(content))) for number in range(bounded(50, proofs=150))
+    ]
+    read_anew = 0
+    for place in flipped:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << drawn.randrange(8)
+        file.write_bytes(damaged)
+        with at(path, read_only=True) as memory:
+            assert found_by(memory.of("alice"), *QUESTIONS) == without, place
+            read_anew += memory.mapped_bytes == 0
+    assert read_anew > len(flipped) / 2
+    file.write_bytes(content[:5000] + bytes([content[5000] ^ 1]) + content[5001:])
+    with at(path) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == without
+    with at(path, read_only=True) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == without
+        assert memory.mapped_bytes > 0  # it was written again
+
+
 def forgets_a_page(alice: OwnerMemory) -> None:
     alice.forget(page=secret_page(alice))
 

@@ -25,10 +25,9 @@ from embermem_bench import metrics
 from embermem_bench.datasets import load
 
 RANKED = 10
-WITHOUT: dict[str, dict[str, float | str]] = {
+WITHOUT: dict[str, dict[str, float]] = {
     "all": {},
     "dense": {"recall_dense": 0.0},
-    "meaning": {"recall_meaning": 0.0},
     "words": {"recall_words": 0.0},
     "window": {"recall_window": 0.0},
     "words, window": {"recall_words": 0.0, "recall_window": 0.0},
@@ -47,7 +46,6 @@ WITHOUT: dict[str, dict[str, float | str]] = {
     "preference": {"recall_preference": 0.0},
     "around": {"recall_around": 0.0},
     "extreme": {"recall_extreme": 0.0},
-    "ranker": {"ranker": "none"},
 }
 """Names of rows, and the settings that silence what they name."""
 

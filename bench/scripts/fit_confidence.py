@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from fit_recall import ENCODERS, Talk, prepared
+from fit_recall import ENCODER, Talk, prepared
 
 from embermem.core.config import Settings
 from embermem.index.query_context import Query
@@ -212,8 +212,8 @@ def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, None, Que
             if question.category != "5":
                 texts.append(_renamed(question.text, other.memory.speakers(), ours) if named else question.text)
     texts = [texts[place] for place in chance.permutation(len(texts))[:FOREIGN]]
-    vectors, tokens = ENCODERS.embed_tokens(texts)
-    for text, vector, its_tokens in zip(texts, vectors, tokens, strict=True):
+    for text in texts:
+        vector, its_tokens = ENCODER.embed_query(text)
         keywords = frozenset(terms(text))
         query = Query(text=text, vector=vector, tokens=its_tokens, keywords=keywords)
         yield "never" if named else "foreign", None, query

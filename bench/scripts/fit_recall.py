@@ -7,8 +7,7 @@ utterances are named, their sum where whole threads are. Every data set weighs t
 square of the weights keeps them low where the data do not decide. One segment a thread stands in for segments.
 There are no facts, unless with `--analyst recorded`: then those of a model that LoCoMo's file brings.
 
-Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations, and
-without the learned ranker (fit_ranker.py).
+Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.core.vectors import page_vector
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.e5 import E5
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
 from embermem.index.query_context import Query
@@ -94,7 +93,7 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
-ENCODERS = MiniLMWithUse()
+ENCODER = E5()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
 
@@ -165,8 +164,7 @@ def _held_out(pool: ProcessPoolExecutor, locked: frozenset[int]) -> dict[str, Fl
 
 def _report(pool: ProcessPoolExecutor, weights: dict[str, Floats], **others: object) -> None:
     chosen = [weights[talk.talk.id] for talk in TALKS]
-    linear = {"ranker": "none", **others}
-    found = pool.map(measured, range(len(TALKS)), chosen, [linear] * len(TALKS))
+    found = pool.map(measured, range(len(TALKS)), chosen, [others] * len(TALKS))
     show((talk.data.name, one) for talk, one in zip(TALKS, found, strict=True))
 
 
@@ -268,7 +266,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
-    memory = Snapshot.empty(OwnerId(talk.id), ENCODERS.dim, ENCODERS.token_dim, ENCODERS.first_dim).extended(everything)
+    memory = Snapshot.empty(OwnerId(talk.id), ENCODER.dim, ENCODER.token_dim).extended(everything)
     return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))
 
 
@@ -309,12 +307,12 @@ def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact
 
 def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
     texts = sha256(repr([(u.text, passages(u.text)) for u in utterances]).encode()).hexdigest()
-    path = None if cache is None else cache / f"{name}-{ENCODERS.dim}-{texts[:12]}.npz"
+    path = None if cache is None else cache / f"{name}-{ENCODER.dim}-{texts[:12]}.npz"
     if path is not None and path.is_file():
         kept = np.load(path)
         ends = np.cumsum(kept["lengths"])
         return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
-    made = embedded(ENCODERS, utterances)
+    made = embedded(ENCODER, utterances)
     vectors, tokens = made.vectors, made.tokens
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -326,8 +324,8 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
-    vectors, tokens = ENCODERS.embed_tokens([question.text for question in questions])
-    for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
+    for question in questions:
+        vector, its_tokens = ENCODER.embed_query(question.text)
         scope = None
         if question.after_turn is not None:
             asked_in = said[UtteranceId(question.after_turn)]

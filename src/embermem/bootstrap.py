@@ -18,7 +18,7 @@ from embermem import languages
 from embermem.core import injected_blocks, sensitive
 from embermem.core.attributes import Attributes
 from embermem.core.config import Settings
-from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.errors import ConfigError, EmbedderMismatch, EmbedderMissing, NotFound, StoreError
 from embermem.core.fields import fields_as_json, fields_from_json
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MINILM, PAIR = "minilm", "minilm+use"
+E5 = "e5"
 HASHED = "hashed"
 OPENAI = "openai:"
 AUTO = "auto"
@@ -249,18 +249,14 @@ def _file_name(place: str | os.PathLike[str]) -> str:
 
 
 def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -> Embedder:
-    """An embedder by its setting: minilm+use, minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
-    that a store holds of it; without, an endpoint is asked. Raises ConfigError, EmbedderMissing."""
+    """An embedder by its setting: e5, hashed, or openai:MODEL. `known_dim` is the length of the vectors that a store
+    holds of it; without, an endpoint is asked. Raises ConfigError, EmbedderMissing."""
     if not isinstance(name, str) or name == OPENAI:
         raise _no_embedder(name)
-    if name == PAIR:
-        from embermem.embedders.pair import MiniLMWithUse
+    if name == E5:
+        from embermem.embedders import e5
 
-        return MiniLMWithUse()
-    if name == MINILM:
-        from embermem.embedders.minilm import MiniLM
-
-        return MiniLM()
+        return e5.E5()
     if name == HASHED:
         from embermem.embedders.hashed import HashedNgrams
 
@@ -275,7 +271,7 @@ def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -
 
 
 def _no_embedder(name: object) -> ConfigError:
-    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {PAIR}, {MINILM}, {HASHED}, {OPENAI}MODEL")
+    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {E5}, {HASHED}, {OPENAI}MODEL")
 
 
 def embedder_setting(settings: Settings) -> str:
@@ -284,9 +280,9 @@ def embedder_setting(settings: Settings) -> str:
 
 
 def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = False) -> Embedder:
-    """The embedder of this store. `auto` takes the store's own; for a new store the best whose weights are
-    there: MiniLM with USE, MiniLM, else the hashed one. Raises EmbedderMismatch if another is asked for than the store
-    was made with, unless the store is opened to `reindex` it."""
+    """The embedder of this store. `auto` takes the store's own; for a new store e5 if its weights are installed, else
+    the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with, unless the store is
+    opened to `reindex` it."""
     known = store.setting("embedder")
     wanted = settings.embedder
     if wanted == AUTO:
@@ -295,14 +291,15 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
     embedder = make_embedder(wanted, settings, known_dim or None)
     if known is None:
         remember(store, embedder)
-        if settings.embedder == AUTO and wanted != PAIR:
+        if settings.embedder == AUTO and wanted != E5:
             store.remember({_FOR_WANT_OF_BETTER: embedder.name})
     elif reindex:
         return embedder
     elif known != embedder.name:
+        other = f", or set embedder = {_setting_for(known)!r}" if _is_ours(known) else ""
         raise EmbedderMismatch(
             f"the store's vectors are of {known!r}, the embedder is {embedder.name!r}: "
-            f"run `embermem reindex --embedder {wanted}`, or set embedder = {_setting_for(known)!r}"
+            f"run `embermem reindex --embedder {wanted}`{other}"
         )
     elif (store.setting("dim") or "") != str(embedder.dim):
         raise EmbedderMismatch(
@@ -310,21 +307,19 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
             f"run `embermem reindex --embedder {wanted}`"
         )
     if wanted == HASHED and settings.embedder == AUTO and _best() == HASHED:
-        logger.warning("no embedding model: the hashed n-gram embedder is used; `embermem model install` adds MiniLM")
+        logger.warning("no embedding model: the hashed n-gram embedder is used; `embermem model install` adds one")
     return embedder
 
 
 def better_embedder(store: SqlStore, settings: Settings) -> str | None:
-    """The setting of the embedder that replaces the store's: the best that is here, if another was chosen because the
-    weights were missing that are installed now. None if a setting names an embedder or a user chose the store's.
-    """
+    """The setting of the embedder that replaces the store's: e5, if another was chosen because its weights were missing
+    that are installed now. None if a setting names an embedder or a user chose the store's."""
     if settings.embedder != AUTO:
         return None
     known = store.setting("embedder")
     if known is None or known != store.setting(_FOR_WANT_OF_BETTER):
         return None
-    better = _best()
-    return better if _FROM_BEST.index(better) < _FROM_BEST.index(_setting_for(known)) else None
+    return E5 if _best() == E5 else None
 
 
 def remember_choice(store: SqlStore) -> None:
@@ -345,32 +340,34 @@ def nonce_key(store: StoredSettings) -> bytes:
 
 
 def _best() -> str:
-    from embermem.embedders.weights import USE, find_weights
+    from embermem.embedders.weights import find_weights
 
-    if find_weights() is None:
-        return HASHED
-    return MINILM if find_weights(USE) is None else PAIR
+    return HASHED if find_weights() is None else E5
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a setting gives an embedder of this name."""
+    from embermem.embedders import e5, hashed
+
+    return name in (e5.NAME, hashed.NAME) or name.startswith(OPENAI)
 
 
 def _setting_for(name: str) -> str:
-    """The setting that gives an embedder of this name. Raises EmbedderMissing if it cannot be had here."""
-    from embermem.core.errors import EmbedderMissing
-    from embermem.embedders.hashed import HashedNgrams
-    from embermem.embedders.minilm import MiniLM
-    from embermem.embedders.pair import MiniLMWithUse
-    from embermem.embedders.weights import MINILM as FIRST
-    from embermem.embedders.weights import USE, find_weights
+    """The setting that gives an embedder of this name. Raises EmbedderMissing if its weights are not installed,
+    EmbedderMismatch if none gives it."""
+    from embermem.embedders import e5, hashed
 
-    for setting, known, needed in ((MINILM, MiniLM().name, (FIRST,)), (PAIR, MiniLMWithUse().name, (FIRST, USE))):
-        if name != known:
-            continue
-        if any(find_weights(one) is None for one in needed):
-            raise EmbedderMissing(
-                f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
-                f"or `embermem reindex --embedder {_best()}`"
-            )
-        return setting
-    return HASHED if name == HashedNgrams().name else name
+    if not _is_ours(name):
+        raise EmbedderMismatch(
+            f"the store's vectors are of {name!r}, which no setting of this version gives: "
+            f"run `embermem reindex --embedder {_best()}`"
+        )
+    if name == e5.NAME and _best() != E5:
+        raise EmbedderMissing(
+            f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
+            f"or `embermem reindex --embedder {HASHED}`"
+        )
+    return {e5.NAME: E5, hashed.NAME: HASHED}.get(name, name)
 
 
 def make_model(model: str | LanguageModel | None, settings: Settings) -> LanguageModel | None:
@@ -484,8 +481,6 @@ def segment_writer() -> SegmentWriter:
     return TopicText()
 
 
-_FROM_BEST = (PAIR, MINILM, HASHED)
-"""The settings of the embedders that `auto` chooses from, the best first."""
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""
 _NONCE_KEY = "nonce_key"

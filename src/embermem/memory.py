@@ -184,8 +184,8 @@ class Memory(Overseeing, Owners):
         """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
         current one is kept.
 
-        It is `minilm+use`, or `minilm` without the weights of USE, if the store was created without these weights, no
-        setting named its embedder, and they are installed now.
+        It is `e5` if the store was created without its weights, no setting named its embedder, and they are installed
+        now.
         """
         from embermem import bootstrap
 

@@ -16,7 +16,7 @@ from embermem_bench.search import Pooled, made_up_words, pooled, run
 from embermem_bench.synthetic import questions, talk
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vectors
+    from embermem.core.types import Vector, Vectors
 
 SHORT, LONG = (20, 60), (150, 400)
 
@@ -37,6 +37,10 @@ class Counting:
         self.asked.extend(texts)
         vectors = np.arange(first, first + len(texts), dtype=np.float32)[:, None].repeat(self.dim, axis=1)
         return vectors, [TokenVectors(words=("tea",) * len(t), vectors=np.ones((len(t), 2), np.float32)) for t in texts]
+
+    def embed_query(self, text: str) -> tuple[Vector, TokenVectors]:
+        vectors, tokens = self.embed_tokens([text])
+        return vectors[0], tokens[0]
 
 
 def test_the_talk_is_the_same_for_the_same_seed_and_as_long_as_asked_for_and_its_words_keep_coming() -> None:

@@ -32,7 +32,6 @@ COMMANDS = {
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",
-    "fit_ranker.sh": "{talk} --judge {threads}",
     "fit_recall.sh": "{talk} {threads}",
     "fit_relevance.sh": "{talk} {threads}",
     "forgetting.sh": "--pages 120",
@@ -61,10 +60,8 @@ COMMANDS = {
     "workers.sh": "--owners 2 --wait 0.05",
 }
 """The arguments that make each of them small."""
-NEEDED = {"fit_ranker.sh": "lightgbm"}
-"""What a script needs that is not among the tools of development: without it, the script is not called."""
 PROGRAMS = {"cluster_failures.sh": "pgbouncer"}
-"""The same for programs."""
+"""Programs that a script needs: without them, the script is not called."""
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
     "footprint": "--quick --embedder hashed --part bytes --part settle",
@@ -155,8 +152,6 @@ def ended(command: list[str | Path], server: ModelServer) -> subprocess.Complete
 @pytest.mark.proof
 @pytest.mark.parametrize(("name", "arguments"), [*COMMANDS.items(), *DIRECTLY.items()])
 def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str, str]) -> None:
-    if name in NEEDED:
-        pytest.importorskip(NEEDED[name])
     if name in PROGRAMS and shutil.which(PROGRAMS[name]) is None:
         pytest.skip(f"{PROGRAMS[name]} is not installed")
     if name.endswith(".sh"):

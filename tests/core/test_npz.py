@@ -28,7 +28,6 @@ def test_what_numpy_wrote_is_read_as_it_was(tmp_path: Path) -> None:
         for name, array in made.items():
             np.testing.assert_array_equal(stored[name], array)
             assert stored[name].dtype == array.dtype
-            assert stored.shape(name) == array.shape
 
 
 def test_what_is_no_array_of_numbers_or_words_is_refused(tmp_path: Path) -> None:

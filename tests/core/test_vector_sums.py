@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from embermem.core.vector_sums import sum_bytes, sum_from
-from embermem.core.vectors import SECOND_SHARE
 from proofs import bounded
 
 NUMBERS = st.floats(-300.0, 300.0, width=32)
+SMALL = 0.01
+"""The length of the last blocks of a sum beside that of the first."""
 
 
-def drawn_sum(pages: int, *, second: float = SECOND_SHARE**0.5) -> np.ndarray:
-    """The sum of unit vectors as the pair of encoders makes them."""
+def drawn_sum(pages: int, *, second: float = SMALL) -> np.ndarray:
+    """A sum of vectors of two parts: of length 1, and of length `second`."""
     rng = np.random.default_rng(pages)
     parts = [rng.standard_normal((pages, dim)) for dim in (384, 512)]
     first, other = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in parts)
@@ -37,7 +38,7 @@ def test_a_sum_that_was_stored_is_not_changed_by_being_stored_again(data: st.Dat
 
 def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_smaller_unless_it_is_long() -> None:
     cases = [
-        (5, SECOND_SHARE**0.5, 2 * 384 + 256), (5, 1.0, 2 * 896), (50, SECOND_SHARE**0.5, 2 * 896), (50, 1.0, 2 * 896),
+        (5, SMALL, 2 * 384 + 256), (5, 1.0, 2 * 896), (50, SMALL, 2 * 896), (50, 1.0, 2 * 896),
     ]  # fmt: skip
     assert [
         (pages, second, length)
@@ -47,7 +48,7 @@ def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_sm
 
 
 def test_both_parts_of_a_sum_keep_their_direction_over_many_additions() -> None:
-    for second in [SECOND_SHARE**0.5, 1.0]:
+    for second in [SMALL, 1.0]:
         exact = kept = topic = drawn_sum(1, second=second)
         for pages in range(2, bounded(80, proofs=200)):
             page = topic + drawn_sum(pages, second=second) / pages

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from embedding_server import EmbeddingServer
 
+from embermem.embedders.e5 import E5
 from embermem.embedders.hashed import HashedNgrams
-from embermem.embedders.minilm import MiniLM
 from embermem.embedders.openai_http import OpenAIEmbedder
-from embermem.embedders.pair import MiniLMWithUse
-from embermem.embedders.use import UseMultilingual
-from embermem.embedders.weights import MINILM, USE, find_weights
+from embermem.embedders.weights import find_weights
 from embermem.protocols import Embedder
 
 TEXTS = [
@@ -24,18 +22,12 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["minilm+use", "use", "minilm", "hashed", "openai"])
+@pytest.fixture(scope="module", params=["e5", "hashed", "openai"])
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    needed = {"minilm": [MINILM], "use": [USE], "minilm+use": [MINILM, USE]}.get(request.param, [])
-    for which in needed:
-        if find_weights(which) is None:
-            pytest.skip(f"the weights of {which.model} are not installed")
-    if request.param == "minilm":
-        yield MiniLM(threads=2)
-    elif request.param == "use":
-        yield UseMultilingual(threads=2)
-    elif request.param == "minilm+use":
-        yield MiniLMWithUse(MiniLM(threads=2), UseMultilingual(threads=2))
+    if request.param == "e5":
+        if find_weights() is None:
+            pytest.skip("the weights of multilingual-e5-small are not installed")
+        yield E5(threads=2)
     elif request.param == "hashed":
         yield HashedNgrams()
     else:

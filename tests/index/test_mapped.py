@@ -15,6 +15,7 @@ from test_snapshot import both_for, conversations, picture, tokens_for
 
 from embermem.core.types import OwnerId, Segment, Utterance
 from embermem.index import mapped
+from embermem.index.blocks import BLOCK, Blocks, DamagedBlock, sums_of
 from embermem.index.growable_array import Column
 from embermem.index.segments import SegmentRow
 from embermem.index.snapshot import Snapshot
@@ -30,7 +31,7 @@ def kept(snapshot: Snapshot, file: Path, embedder: str = "made-up") -> None:
 
 
 def opened(file: Path, embedder: str = "made-up", dim: int = DIM, owner: OwnerId = OWNER) -> Snapshot | None:
-    held = mapped.read(file, owner, embedder, dim, dim, TOKEN_DIM)
+    held = mapped.read(file, owner, embedder, dim, TOKEN_DIM)
     return None if held is None else Snapshot.of_held(held)
 
 
@@ -146,13 +147,34 @@ def test_what_is_mapped_counts_apart_from_what_a_process_holds_alone(tmp_path: P
 
 
 def test_a_column_on_a_file_grows_in_the_room_behind_it_and_then_in_a_copy() -> None:
-    column = Column.on(np.arange(10, dtype=np.int32), 4)
+    data = np.arange(10, dtype=np.int32)
+    column = Column.on(data, 4, Blocks(sums_of(data[:4])))
     assert (column.nbytes, column.mapped_bytes) == (0, 16)
     column.extend([7, 8])
     assert (column.nbytes, column.mapped_bytes) == (8, 16)
     column.extend(range(20))
     assert column.mapped_bytes == 0
     assert column.first(6).tolist() == [0, 1, 2, 3, 7, 8]
+
+
+def test_a_block_is_checked_when_it_is_first_read_and_those_that_nobody_reads_are_not() -> None:
+    rows = BLOCK // 64
+    data = np.random.default_rng(1).integers(0, 255, (4 * rows, 64), dtype=np.uint8)
+    sums = sums_of(data[: 3 * rows + 1])
+    data[rows + 3, 5] ^= 1
+    column = Column.on(data, 3 * rows + 1, Blocks(sums))
+    column.extend(np.zeros((1, 64), dtype=np.uint8))
+    for good in ([0, rows - 1], [2 * rows, 3 * rows + 1], []):
+        places = np.array(good, dtype=np.int64)
+        np.testing.assert_array_equal(column.take(places), data[places])
+    np.testing.assert_array_equal(column.part(2 * rows, 3 * rows), data[2 * rows : 3 * rows])
+    for _ in range(2):
+        with pytest.raises(DamagedBlock):
+            column.take(np.array([0, rows]))
+        with pytest.raises(DamagedBlock):
+            column.part(0, rows + 1)
+        with pytest.raises(DamagedBlock):
+            column.first(1)
 
 
 def test_a_file_keeps_every_field_of_a_segment_but_its_pages_vector_and_counters() -> None:

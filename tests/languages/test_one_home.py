@@ -15,7 +15,7 @@ THEIR_OWN = {"languages", "bench", "testing", "demo.py", "data"}
 """What holds text to be read: conversations, scripted models, phrases by which an answer is judged."""
 OF_A_FILE = {"transfer/formats/dates.py", "transfer/formats/whatsapp.py"}
 """What other programs write around a message in each language that they have, such as the half of the day."""
-OF_A_MODEL = {"embedders/hashed.py", "embedders/wordpiece.py"}
+OF_A_MODEL = {"embedders/hashed.py", "embedders/e5.py"}
 """How a text is cut for stored vectors, which must stay as it is."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from embermem import Memory
 from net import outputs, stores
 from net.life import BEGIN, SETTINGS, Clock, Opening, begin
-from net.plain import EXACT, NEAR, assert_same
+from net.plain import assert_same
 
 GOLDEN = Path(__file__).parent / "golden"
 ADVICE = "if it is meant so: `python -m net.write_golden`, in a commit of its own that says why"
@@ -29,8 +29,7 @@ def written(found: Any) -> str:
 
 def compare(name: str, found: Any) -> None:
     """Raises AssertionError that tells what differs from what is kept under a name."""
-    tolerance = NEAR if "minilm" in name else EXACT
-    assert_same(golden(name), json.loads(written(found)), tolerance, advice=ADVICE)
+    assert_same(golden(name), json.loads(written(found)), advice=ADVICE)
 
 
 def lived(file: Path, lives: Callable[[Opening, Clock], None], settings: Mapping[str, Any]) -> Path:
@@ -47,7 +46,6 @@ def lived(file: Path, lives: Callable[[Opening, Clock], None], settings: Mapping
 
 
 PAPER: Mapping[str, Any] = {"preset": "paper", "batch_pages": 1, "min_new": 1}
-MINILM: Mapping[str, Any] = {"embedder": "minilm"}
 
 
 def _read(name: str, ask: Callable[[Memory], Any], **settings: Any) -> Callable[[Path, str], Any]:
@@ -76,7 +74,6 @@ OUTPUTS: dict[str, Callable[[Path, str], Any]] = {
     "recalled-paper": _read(stores.TODAY, lambda memory: outputs.recalled(memory, "paper")),
     "lived-default": _lived({}),
     "lived-paper": _lived(PAPER),
-    "lived-minilm": _lived(MINILM),
     **{f"store-{name}": _read(name, outputs.brief) for name in (*stores.SCHEMAS[:-1], stores.MIGRATED)},
 }
 """By name: how it is told, in an empty folder, with the URL of a scripted model."""

@@ -18,8 +18,6 @@ from typing import Any
 DIGITS = 6
 EXACT = 2.0 * 10**-DIGITS
 """Two numbers rounded to so many digits may lie so far apart, and still be the same one."""
-NEAR = 1e-3
-"""Between the scores of MiniLM on two processors."""
 UNTOLD = frozenset({"embedding", "counted"})
 """Vectors, and words that are only compared: what they are good for shows in the scores."""
 PRINTED = frozenset({"explain", "left_out"})

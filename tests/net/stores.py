@@ -18,8 +18,6 @@ TODAY = SCHEMAS[-1]
 """The store of the newest schema, of which the golden outputs are told."""
 MIGRATED = "0013-migrated"
 """A store with the rows of an older schema, as its migration to 0013 left them."""
-MINILM = f"{TODAY}-minilm"
-"""The same lives as TODAY's, embedded by MiniLM."""
 
 
 def thaw(name: str, folder: Path) -> Path:

@@ -15,7 +15,6 @@ from embermem.bootstrap import migrate_store
 from embermem.core.changes import Cause, Decision
 from embermem.core.config import load
 from embermem.core.errors import InputError
-from embermem.embedders.weights import find_weights
 from embermem.store import migrations, schema
 from net import outputs, stores
 from net.golden import compare
@@ -187,15 +186,6 @@ def life_goes_on(mine: OwnerMemory) -> None:
     found = mine.verify(receipt.to_json())
     assert (found.found, found.unchecked) == ((), "")
     assert page.id not in [one.id for one in mine.pages()]
-
-
-@pytest.mark.proof
-def test_a_store_embedded_by_minilm_is_sound_and_its_log_gives_the_same_again(tmp_path: Path) -> None:
-    if find_weights() is None:
-        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
-    with thawed(stores.MINILM, tmp_path) as (_, memory):
-        assert wrong(memory) == []
-        assert [one.same for one in memory.rebuild()] == [True] * len(memory.owners())
 
 
 @pytest.mark.proof  # tests/cli/test_moving_cli.py moves a life of today

@@ -1,7 +1,7 @@
 """Writes the frozen stores of this version: `PYTHONPATH=src:tests python -m net.write_frozen FOLDER`.
 
-In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, the same lives embedded by MiniLM, and the store copied to PostgreSQL
-and written out by pg_dump. A file that is there is refused.
+In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, and the store copied to PostgreSQL and written out by pg_dump. A file
+that is there is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made:
         file = told(Path(made) / "made.db")
         kept = [keep(file, folder, HEAD)]
-        kept.append(keep(told(Path(made) / "minilm.db", embedder="minilm"), folder, f"{HEAD}-minilm"))
         kept.append(fresh(folder / f"{HEAD}.postgresql.sql.xz", on_postgresql(file)))
     for one in kept:
         print(f"{one.name}: {one.stat().st_size:,} bytes")

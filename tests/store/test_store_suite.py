@@ -58,6 +58,7 @@ from embermem.core.types import (
     Tier,
     UtteranceId,
 )
+from embermem.core.vector_codes import rounded
 from embermem.protocols import (
     ARCHIVED,
     ENDED,
@@ -779,13 +780,13 @@ def test_a_reader_who_is_up_to_date_is_told_nothing(store: SqlStore) -> None:
     assert store.delta(ALICE.id, 1, 1, "e1", 2).persona is None
 
 
-def test_vectors_come_back_within_a_thousandth(store: SqlStore) -> None:
+def test_vectors_come_back_as_they_were_rounded(store: SqlStore) -> None:
     append(store)
-    made = np.array([[0.6, -0.8]], dtype=np.float32)
+    made = rounded(np.array([[0.6, -0.8]], dtype=np.float32))
     batch = VectorBatch(embedder="e1", seqs=[1], vectors=made)
     apply(store, Embedded(first_seq=1, last_seq=1, embedder="e1"), vectors=batch)
     delta = store.delta(ALICE.id, 0, 0, "e1", 2)
-    assert np.allclose(delta.vectors, made, atol=1e-3)
+    np.testing.assert_array_equal(np.asarray(delta.vectors), made)
     assert store.delta(ALICE.id, 0, 0, "e2", 2).vectors.shape == (0, 2)
 
 

@@ -24,7 +24,7 @@ from packages import tell, version_of
 from systems import GROUPS, SYSTEMS, Kind, spoken
 
 from embermem.core.errors import InputError
-from embermem.embedders.minilm import MiniLM
+from embermem.embedders.e5 import E5
 from embermem.embedders.weights import find_weights
 from embermem.memoryos.recall.themes import theme_examples
 from embermem_bench import metrics
@@ -92,7 +92,7 @@ def _embed(dataset: Dataset, kinds: Sequence[Kind], folder: Path) -> float | Non
     texts += [turn.text for turn in turns] if any(not kind.embeds_speaker for kind in kinds) else []
     texts += [text for examples in theme_examples().values() for text in examples]
     texts = list(dict.fromkeys(text.strip() for text in texts))
-    embedder = MiniLM()
+    embedder = E5()
     (folder / "texts.json").write_text(json.dumps(texts))
     np.save(folder / "vectors.npy", embedder.embed(texts))
     taken = []
@@ -220,7 +220,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     arguments = parser.parse_args()
     if find_weights() is None:
-        parser.error("the weights of MiniLM are not installed; run `embermem model install`")
+        parser.error("the weights of e5 are not installed; run `embermem model install`")
     return arguments
 
 

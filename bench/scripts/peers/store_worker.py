@@ -31,9 +31,9 @@ SINGLY = 50
 
 
 class Drawn:
-    """Vectors of the form of MiniLM, drawn by the text about that of its longest word; one token a word."""
+    """Vectors of the form of e5, drawn by the text about that of its longest word; one token a word."""
 
-    name, dim, token_dim = "all-MiniLM-L6-v2", DIM, TOKEN_DIM
+    name, dim, token_dim = "multilingual-e5-small+ember-1", DIM, TOKEN_DIM
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -57,8 +57,13 @@ class Drawn:
             for words, start in zip(cut, starts, strict=True)
         ]
         return self.embed(texts), [
-            TokenVectors(words=words, vectors=one, reads="en") for words, one in zip(cut, vectors, strict=True)
+            TokenVectors(words=words, vectors=one) for words, one in zip(cut, vectors, strict=True)
         ]
+
+    def embed_query(self, text: str) -> tuple[Any, Any]:
+        """The vector and the tokens of one text."""
+        vectors, tokens = self.embed_tokens([text])
+        return vectors[0], tokens[0]
 
     def lists(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors as lists of floats."""
@@ -94,7 +99,7 @@ class Ember:
 
         embedder = Drawn()
         bootstrap.make_embedder = lambda name, settings, known_dim=None: embedder
-        self._memory = Memory(folder / "memory.db", embedder="minilm", background=False, model="", **settings)
+        self._memory = Memory(folder / "memory.db", embedder="e5", background=False, model="", **settings)
         self._owner = self._memory.of(USER)
 
     def add_all(self, items: Sequence[tuple[str, str]]) -> None:

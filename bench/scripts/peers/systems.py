@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from chroma_store import chroma
 
-from embermem.embedders.minilm import DIM, MiniLM
+from embermem.embedders.e5 import DIM, E5
 from embermem_bench.datasets import Turn
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class System(Protocol):
         """Let go of files."""
 
 
-class Known(MiniLM):
-    """MiniLM that knows the vectors of texts embedded beforehand; a text it does not know is embedded and counted."""
+class Known(E5):
+    """e5 that knows the vectors of texts embedded beforehand; a text it does not know is embedded and counted."""
 
     def __init__(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Known(MiniLM):
         self.unforeseen = 0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As MiniLM's. White space at the ends of a text has no part in its vector."""
+        """As e5's. White space at the ends of a text has no part in its vector."""
         keys = [text.strip() for text in texts]
         new = [key for key in dict.fromkeys(keys) if key not in self._vectors]
         self.unforeseen += len(new)
@@ -162,7 +162,7 @@ class Ember:
 
         # The one module that names the parts is the one place to hand in vectors that are known beforehand.
         bootstrap.make_embedder = lambda name, settings, known_dim=None: embedder
-        self._memory = Memory(folder / "memory.db", preset=preset, embedder="minilm", background=False)
+        self._memory = Memory(folder / "memory.db", preset=preset, embedder="e5", background=False)
         self._seqs: dict[str, dict[int, int]] = {}
         self._turns: dict[str, dict[str, str]] = {}
 
@@ -244,7 +244,7 @@ class Chroma:
     """Chroma on disk (PersistentClient), one collection a user, one `add` a thread."""
 
     def __init__(self, folder: Path, embedder: Known) -> None:
-        self._client, self._function = chroma(folder, embedder.embed, "ember-minilm")
+        self._client, self._function = chroma(folder, embedder.embed, "ember-e5")
         self._collections: dict[str, Any] = {}
 
     def store(self, user: str, threads: Sequence[Sequence[Item]]) -> None:

@@ -39,7 +39,7 @@ AGENT, USER, WARM = "bench", "one", "warm"
 WARM_UTTERANCES = 20
 WORDS = (20, 20)
 """Words of every generated text."""
-PAIR, HASHED, DRAWN = "minilm+use", "hashed", "drawn"
+E5, HASHED, DRAWN = "e5", "hashed", "drawn"
 QUESTIONS = 40
 """Questions that are asked again and again, and as many that are asked once."""
 FILL_STEPS, LEAST_STEP = 10, 1000
@@ -109,7 +109,7 @@ class Plan:
 
     `corpora` are files beside the generated talk, by name; of each at most `corpus_utterances` are stored, with
     `embedder`. Stores of `sizes` utterances of one owner are filled with vectors that are drawn (with the embedder, if
-    that is not the pair), the first `settled` utterances understood, the others only embedded; each version has
+    that is not e5), the first `settled` utterances understood, the others only embedded; each version has
     `fill_seconds` for each store. `keep`: stores that other states of the same checkout filled are used too.
     `rounds` processes are started for each figure, each warm one for `seconds`; the command line `cold_runs` times.
     """
@@ -117,7 +117,7 @@ class Plan:
     parts: tuple[str, ...] = PARTS
     corpora: Mapping[str, Path] = field(default_factory=dict)
     corpus_utterances: int = 1000
-    embedder: str = PAIR
+    embedder: str = E5
     sizes: tuple[int, ...] = (1000, 10_000, 100_000)
     settled: int = 4000
     fill_seconds: float = 240.0
@@ -139,7 +139,7 @@ class Plan:
     @property
     def filler(self) -> str:
         """The embedder that large stores are filled with."""
-        return DRAWN if self.embedder == PAIR else self.embedder
+        return DRAWN if self.embedder == E5 else self.embedder
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

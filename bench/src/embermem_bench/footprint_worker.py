@@ -28,11 +28,9 @@ import numpy as np
 CHUNK, LARGE_CHUNK = 500, 10_000
 """Utterances stored and settled at once, and stored and embedded at once."""
 AGENT = "bench"
-PAIR = "all-MiniLM-L6-v2+use-multilingual-v3"
+E5 = "multilingual-e5-small+ember-1"
 """The embedder whose form drawn vectors have; a store that is filled with them is searched with the real one."""
-FIRST_DIM, SECOND_DIM, TOKEN_DIM = 384, 512, 128
-SECOND_SHARE = 0.0001
-"""Share of the second encoder in the square of a vector's length, of English text (docs/guides/embedders.md)."""
+DIM, TOKEN_DIM = 384, 128
 POOL = 4096
 """Vectors that texts draw from, and a sixteenth of the tokens."""
 LIKE = 0.5
@@ -277,33 +275,30 @@ def _memory(store: str, embedder: str) -> Any:
     if embedder == "drawn":
         # The one module that names the parts is the one place to hand in an embedder.
         bootstrap.make_embedder = lambda name, settings, known_dim=None: Drawn()
-        embedder = "minilm+use"
+        embedder = "e5"
     return Memory(store, background=False, model="", embedder=embedder)
 
 
 class Drawn:
-    """Vectors of the form of MiniLM with USE, drawn by the text: unit vectors, the same in every process.
+    """Vectors of the form of e5, drawn by the text: unit vectors, the same in every process.
 
-    A text's vector is drawn about that of its longest word. One token a word, out of a pool; the tokens of the second
-    encoder beside them.
+    A text's vector is drawn about that of its longest word. One token a word, out of a pool.
     """
 
-    name, dim, first_dim, token_dim = PAIR, FIRST_DIM + SECOND_DIM, FIRST_DIM, TOKEN_DIM
+    name, dim, token_dim = E5, DIM, TOKEN_DIM
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
-        self._firsts = _unit(rng.standard_normal((POOL, FIRST_DIM), dtype=np.float32))
-        self._seconds = _unit(rng.standard_normal((POOL, SECOND_DIM), dtype=np.float32)) * SECOND_SHARE**0.5
+        self._vectors = _unit(rng.standard_normal((POOL, DIM), dtype=np.float32))
         self._tokens = _unit(rng.standard_normal((16 * POOL, TOKEN_DIM), dtype=np.float32))
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """Shape (len(texts), 896)."""
+        """Shape (len(texts), 384)."""
         vectors = np.zeros((len(texts), self.dim), np.float32)
         for row, text in enumerate(texts):
             drawn, word = zlib.crc32(text.encode()), max(re.findall(r"\w+", text.lower()), key=len, default="")
-            about = LIKE * self._firsts[zlib.crc32(word.encode()) % POOL] + (1.0 - LIKE) * self._firsts[drawn % POOL]
-            vectors[row, :FIRST_DIM] = _unit(about) * (1.0 - SECOND_SHARE) ** 0.5
-            vectors[row, FIRST_DIM:] = self._seconds[drawn // POOL % POOL]
+            about = LIKE * self._vectors[zlib.crc32(word.encode()) % POOL] + (1.0 - LIKE) * self._vectors[drawn % POOL]
+            vectors[row] = _unit(about)
         return vectors
 
     def embed_tokens(self, texts: Sequence[str]) -> tuple[Any, list[Any]]:
@@ -313,18 +308,14 @@ class Drawn:
         made = []
         for text in texts:
             words = tuple(re.findall(r"\w+", text.lower()))
-            drawn = zlib.crc32(text.encode())
-            first, second = (np.arange(len(words)) + start for start in (drawn, drawn // POOL))
-            second_tokens = TokenVectors(words=words, vectors=self._tokens.take(second, axis=0, mode="wrap"), encoder=1)
-            made.append(
-                TokenVectors(
-                    words=words,
-                    vectors=self._tokens.take(first, axis=0, mode="wrap"),
-                    reads="en",
-                    second=second_tokens,
-                )
-            )
+            drawn = np.arange(len(words)) + zlib.crc32(text.encode())
+            made.append(TokenVectors(words=words, vectors=self._tokens.take(drawn, axis=0, mode="wrap")))
         return self.embed(texts), made
+
+    def embed_query(self, text: str) -> tuple[Any, Any]:
+        """The vector and the tokens of one text."""
+        vectors, tokens = self.embed_tokens([text])
+        return vectors[0], tokens[0]
 
 
 def _unit(vectors: Any) -> Any:

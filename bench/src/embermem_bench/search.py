@@ -34,7 +34,7 @@ from embermem_bench.metrics import percentile
 from embermem_bench.synthetic import Said, questions, talk
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vectors
+    from embermem.core.types import Vector, Vectors
     from embermem.memory import OwnerMemory
     from embermem.protocols import Embedder
 
@@ -173,6 +173,11 @@ class Pooled:
         """The same, and tokens."""
         places = [self._place(text) for text in texts]
         return np.asarray(self._vectors[places]), [self._tokens[place] for place in places]
+
+    def embed_query(self, text: str) -> tuple[Vector, TokenVectors]:
+        """The same of one text."""
+        place = self._place(text)
+        return self._vectors[place], self._tokens[place]
 
     def _place(self, text: str) -> int:
         first = max(0, min(bisect(self._lengths, len(text)) - _ALIKE // 2, len(self._lengths) - _ALIKE))

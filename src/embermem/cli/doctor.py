@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
-from embermem.embedders.weights import MINILM, USE, find_weights
+from embermem.embedders.weights import damage_of, find_weights
 from embermem.protocols import Finding
 
 if TYPE_CHECKING:
@@ -35,26 +35,15 @@ def _environment() -> list[Finding]:
     checks = [Finding(level="ok", what=f"Python {platform.python_version()} at {sys.executable}")]
     weights = find_weights()
     if weights is None:
+        what = "the weights of multilingual-e5-small are not installed; the hashed embedder is used"
         checks.append(
-            Finding(
-                level="warning",
-                what="the weights of all-MiniLM-L6-v2 are not installed; the hashed embedder is used",
-                advice="run `embermem model install` to improve search by meaning",
-            )
+            Finding(level="warning", what=what, advice="run `embermem model install` to improve search by meaning")
         )
-        return checks
-    checks.append(Finding(level="ok", what=f"weights of {MINILM.model} at {weights}"))
-    second = find_weights(USE)
-    if second is None:
-        checks.append(
-            Finding(
-                level="warning",
-                what=f"the weights of {USE.model} are not installed; languages other than English are found by words",
-                advice="run `embermem model install` to improve search in them",
-            )
-        )
+    elif (damage := damage_of(weights)) is not None:
+        what = f"the weights at {weights} cannot be used: {damage}"
+        checks.append(Finding(level="error", what=what, advice="run `embermem model install`"))
     else:
-        checks.append(Finding(level="ok", what=f"weights of {USE.model} at {second}"))
+        checks.append(Finding(level="ok", what=f"weights of multilingual-e5-small at {weights}"))
     return checks
 
 

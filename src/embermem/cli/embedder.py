@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embermem.embedders.weights import USE, find_weights
+from embermem.embedders.weights import find_weights
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
 
-AUTO, PAIR, MINILM, HASHED = "auto", "minilm+use", "minilm", "hashed"
+AUTO, E5, HASHED = "auto", "e5", "hashed"
 
 
 def wanted(named: str | None, settings: Settings) -> str:
-    """The embedder named, else the one set, else the best that is here."""
+    """The embedder named, else the one set, else the best that is installed."""
     for name in (named, settings.embedder):
         if name not in (None, AUTO):
             return str(name)
@@ -21,7 +21,5 @@ def wanted(named: str | None, settings: Settings) -> str:
 
 
 def best() -> str:
-    """The best whose weights are here."""
-    if find_weights() is None:
-        return HASHED
-    return MINILM if find_weights(USE) is None else PAIR
+    """The best whose weights are installed."""
+    return HASHED if find_weights() is None else E5

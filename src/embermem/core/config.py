@@ -50,9 +50,6 @@ _FITTED_RELEVANCE = (
 )
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
-_FITTED_MEANING = (
-    "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, By language"
-)
 
 
 def _number(
@@ -238,10 +235,6 @@ class Settings:
     recall_hop: float = _number(
         0.2, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
     )
-    ranker: str = _plain(
-        "shipped",
-        'weights of the learned ranker: "shipped", "none", or a file that bench/scripts/fit_ranker.sh wrote',
-    )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
         2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
@@ -286,19 +279,6 @@ class Settings:
         low=0.0,
         high=1.0,
     )
-    recall_unread: float = _number(
-        0.1,
-        "share of their weight that vector channels keep for a script that the embedder does not read; "
-        "0 to 0.3 give the same on tests/memoryos/recall/data/recall_zh.json",
-        low=0.0,
-        high=1.0,
-    )
-    # With `minilm+use`: the weight of USE's cosine where MiniLM does not read the query or the utterance; and what
-    # replaces recall_late, recall_late_window and recall_window where it does not read the query
-    recall_meaning: float = _number(0.6, _FITTED_MEANING)
-    recall_meaning_late: float = _number(0.6, _FITTED_MEANING, low=0.0)
-    recall_meaning_late_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
-    recall_meaning_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)
@@ -422,9 +402,7 @@ class Settings:
     )
 
     # Parts
-    embedder: str = _plain(
-        "auto", "`auto`, `minilm+use`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint"
-    )
+    embedder: str = _plain("auto", "`auto`, `e5`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
     embedder_key: str = field(default="", repr=False, metadata={"source": "its key; set it in the environment"})
     model: str = _plain(

@@ -45,11 +45,6 @@ class Arrays:
             found = np.frombuffer(bytearray(file.read()), dtype=dtype)
         return found.reshape(shape, order="F" if fortran else "C")
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array, without its data."""
-        with self._archive.open(f"{name}.npy") as file:
-            return _header(file)[2]
-
 
 @contextmanager
 def reading(path: Path) -> Iterator[Arrays]:

@@ -2,8 +2,8 @@
 
 A sum is cut into blocks of 128 numbers. Each block has a step of its own, a power of two, and codes of 16 bits, which
 lose nothing that a ranking would show. A block has 4 bits where its largest number is less than about a sixteenth of
-the largest block's, as those of the second encoder are in sums of English texts (`core/vectors.py`, SECOND_SHARE), or
-where all are 0. In a sum that is longer than 4 all others have 16, so that one more vector is not lost in rounding.
+the largest block's, or where all are 0. In a sum that is longer than 4 all others have 16, so that one more vector is
+not lost in rounding.
 What was rounded once is not changed when it is rounded again.
 
 The bytes (`sum_bytes`): how many numbers there are, little-endian; the exponent of each block's step; a bit for each

@@ -13,17 +13,12 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int8]
 
-__all__ = ["SECOND_SHARE", "dequantized", "of_summaries", "page_vector", "quantized"]
+__all__ = ["dequantized", "of_summaries", "page_vector", "quantized"]
 
 _LARGEST = 127
 """The largest code: a number of a vector is kept as −127 … 127 steps."""
 _FINEST, _COARSEST = -126, 127
 """The exponents of steps that are normal numbers in float32."""
-
-SECOND_SHARE = 1e-4
-"""Of a pair of encoders (`protocols.PairedEmbedder`): the share of the square of a vector's length that is the second's
-part where the first reads the text. It is small, so that products of such vectors are the first's cosine to 0.0001, and
-large enough for 11 bits of each number in float16, as stores keep them."""
 
 
 def of_summaries(embedder: str) -> str:

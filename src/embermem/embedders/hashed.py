@@ -26,7 +26,7 @@ __all__ = ["HashedNgrams"]
 
 # Any change to what follows makes other vectors and so needs another name.
 NAME = "hashed-ngram-v1"
-# As MiniLM's, so that a store has the same size with either.
+# As e5's, so that a store has the same size with either.
 DIM = 384
 # Lengths of character n-grams; shorter ones are in every text, longer ones in almost none.
 GRAM_LENGTHS = (3, 4, 5)

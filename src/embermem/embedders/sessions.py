@@ -13,7 +13,7 @@ from embermem.core.errors import EmbedderError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["at_once", "of_graph", "run", "session"]
+__all__ = ["at_once", "run", "session"]
 
 # Runs at the same time in one call. Two on two cores gave 1.9 times the throughput of one; more were not measured.
 MAX_THREADS = 4
@@ -26,18 +26,13 @@ def at_once() -> int:
 
 
 def session(name: str, weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
-    """The graph of this name with the weights (of `path`) in it, one thread a run. The weights are not copied: they
-    must live as long as the session. Raises EmbedderError if they do not fit."""
-    return of_graph((files("embermem.embedders") / name).read_bytes(), weights, path)
-
-
-def of_graph(graph: bytes, weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
-    """The same, of a graph."""
+    """The graph of this name with the weights (of `path`) in it, one thread a run. They must live as long as the
+    session, which copies only what it packs. Raises EmbedderError if they do not fit."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as ort
 
     options = onnxruntime.SessionOptions()
-    # Calls of many texts run several batches at once instead: as fast as two threads in a run, with one session,
+    # Calls of many texts run several texts at once instead: as fast as two threads in a run, with one session,
     # and nobody waits spinning (which made a busy machine collapse).
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -46,8 +41,8 @@ def of_graph(graph: bytes, weights: Mapping[str, NDArray[Any]], path: Path) -> A
     options.enable_mem_pattern = False
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
     try:
-        if weights:
-            options.add_external_initializers(list(weights), values)
+        options.add_external_initializers(list(weights), values)
+        graph = (files("embermem.embedders") / name).read_bytes()
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, ort.InvalidGraph, RuntimeError) as error:
         raise EmbedderError(f"{path} does not fit the graph: {error}; run `embermem model install`") from error

@@ -41,7 +41,7 @@ class Channel:
     any. With `spread` they are z-scored over the candidates; without, they are on a fixed scale already. What is NaN
     counts 0, the candidates' mean. A channel that is measured `among` some rows only gives a number for each of these;
     the others count as little as the row of the lowest number: they were not looked at because nothing else speaks for
-    them. `share` says how much it counts for each row, in [0, 1].
+    them.
     """
 
     name: str
@@ -49,12 +49,10 @@ class Channel:
     measure: Callable[[View], Floats]
     spread: bool = True
     among: NDArray[np.int64] | None = None
-    share: Callable[[View], Floats] | None = None
 
 
 def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
     """Late interaction, measured on the rows of `pool` only: of each row, and of its window of three."""
-    view.pool, view.nearest = pool, []
     alone, window = _late(view, pool)
     return (
         Channel("late", lambda s: s.recall_late, lambda _: alone, among=pool),
@@ -101,27 +99,9 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
 
 def _dense(view: View) -> Floats:
-    """Cosine of the utterance's vector and the query's; of a pair of encoders the first's, where it reads both."""
+    """Cosine of the utterance's vector and the query's."""
     query = view.query.vector
-    if query is None or not query[: view.snapshot.first_dim].any():
-        return view.nothing
-    return view.snapshot.first_cosines(query)
-
-
-def _meaning(view: View) -> Floats:
-    """Cosine of the two by the second encoder of a pair, which reads every language."""
-    query = view.query.vector
-    if query is None or not view.snapshot.is_paired:
-        return view.nothing
-    if view.by_first >= 1.0 and not view.snapshot.by_second.any():  # dense hears all that they say
-        return view.nothing
-    return view.snapshot.second_cosines(query)
-
-
-def _unread(view: View) -> Floats:
-    """How much of the query and the utterance the first encoder does not read: nothing else than dense speaks where it
-    reads both."""
-    return np.where(view.snapshot.by_second, 1.0, 1.0 - view.by_first)
+    return view.nothing if query is None or not query.any() else view.snapshot.dots(query, np.nan)
 
 
 def _words(view: View) -> Floats:
@@ -163,41 +143,23 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats]:
     A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean; so does
     a passage of a document in the second.
     """
-    if len(pool) == 0 or not view.snapshot.has_tokens():
+    query, idf = view.asked_tokens
+    if len(pool) == 0 or not view.snapshot.has_tokens() or not idf.sum() > 0.0:
         return view.nothing, view.nothing
-    by_second = view.snapshot.by_second[pool]
-    alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
-    for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
-        if here.any() and idf.sum() > 0.0:
-            weights = idf / idf.sum()
-            nearest, alone[here], window[here] = _late_by(view, pool[here], query, weights)
-            view.nearest.append((pool[here], nearest, weights))
-    some = ~np.isnan(alone)
+    counts, codes, norms = view.snapshot.tokens_of(pool)
+    some = counts > 0
     if not some.any():
         return view.nothing, view.nothing
+    nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
+    nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
+    by = (idf / idf.sum()).astype(np.float32)
+    alone = (nearest @ by).astype(np.float64)
+    window = (_of_windows(view.texts, pool, nearest) @ by).astype(np.float64)
     alone[~some], window[~some] = alone[some].mean(), window[some].mean()
     is_passage = view.snapshot.is_passage(view.n)[pool]
     if is_passage.any():
         window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0
     return alone, window
-
-
-def _late_by(
-    view: View, pool: NDArray[np.int64], query: NDArray[np.float32], weights: Floats
-) -> tuple[NDArray[np.float32], Floats, Floats]:
-    """The same by one encoder, for rows whose tokens are its, after how near each word comes (p, q); NaN in both for a
-    row without tokens."""
-    counts, codes, norms = view.snapshot.tokens_of(pool)
-    some = counts > 0
-    nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
-    if not some.any():
-        return nearest, np.full(len(pool), np.nan), np.full(len(pool), np.nan)
-    nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
-    by = weights.astype(np.float32)
-    alone = (nearest @ by).astype(np.float64)
-    window = (_of_windows(view.texts, pool, nearest) @ by).astype(np.float64)
-    alone[~some], window[~some] = np.nan, np.nan
-    return nearest, alone, window
 
 
 def _of_windows(texts: Texts, pool: NDArray[np.int64], nearest: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -259,7 +221,6 @@ def _date(view: View) -> Floats:
 
 EVIDENCE: tuple[Channel, ...] = (
     Channel("dense", lambda s: s.recall_dense, _dense),
-    Channel("meaning", lambda s: s.recall_meaning, _meaning, share=_unread),
     Channel("words", lambda s: s.recall_words, _words),
     Channel("window", lambda s: s.recall_window, _window),
     Channel("noted", lambda s: s.recall_noted, _noted, spread=False),

@@ -3,8 +3,7 @@
 Evidence (dense, words, window, late, late window) is z-scored and summed by weight, and with it what facts say for
 the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
 it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
-are added. A query that asks for several things takes a second hop from what was found. A learned ranker corrects the
-scores of the best rows (index/ranker.py), for stores of the embedder it was fitted for.
+are added. A query that asks for several things takes a second hop from what was found.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from embermem.core.types import ChannelScore
 from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
-from embermem.index.ranker import Said, correction, ranker_of
 from embermem.languages.questions import asks_for_several
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ __all__ = [
     "fuse",
     "neighbours",
     "priors",
-    "said_of",
 ]
 
 EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late", "late window")
@@ -47,8 +44,6 @@ NEIGHBOURS = ("near", "answer")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
-RANKER = "ranker"
-"""The learned correction's name among the channels."""
 _ROUNDING = 1e-9
 """What scores differ by that are the same: a channel taken away leaves a trace of itself."""
 
@@ -196,13 +191,6 @@ def fuse(view: View) -> Fused:
         measured, normal = _measured(view, hop)
         said.append((hop.name, hop.weight(view.settings), measured, normal))
         scores += view.settings.recall_hop * normal
-    ranker = ranker_of(view.settings.ranker)
-    if ranker is not None:
-        heard = said_of(view, {one[0]: one[2] for one in said}, {one[0]: one[3] for one in said})
-        added = correction(ranker, view, scores, heard)
-        if added is not None:
-            said.append((RANKER, 1.0, added, added))
-            scores += added
     names, weights, raw, normalised = zip(*said, strict=True)
     return Fused(scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view)
 
@@ -232,22 +220,6 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
         ("near", settings.recall_near, texts.spread(links.within(best, 2))),
         ("answer", settings.recall_answer, texts.spread(asked.take(links.previous))),
     ]
-
-
-def said_of(view: View, raw: Mapping[str, Floats], normalised: Mapping[str, Floats]) -> Said:
-    """What the ranker may know of the channels: of those that the settings silence, nothing."""
-    weights = {channel.name: channel.weight(view.settings) for channel in (*EVIDENCE, *PRIORS)}
-    silent = {name for name, weight in weights.items() if weight == 0.0}
-
-    def heard(channels: Mapping[str, Floats], names: Sequence[str]) -> dict[str, Floats]:
-        return {name: view.nothing if name in silent else channels[name] for name in names if name in channels}
-
-    return Said(
-        evidence=heard(normalised, EVIDENCE_NAMES),
-        near=heard(normalised, NEIGHBOURS),
-        priors=heard(normalised, PRIOR_NAMES),
-        raw=heard(raw, EVIDENCE_NAMES),
-    )
 
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
@@ -289,8 +261,6 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
         raw[silent], normal[silent] = 0.0, 0.0
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
-    if channel.share is not None:
-        normal = normal * channel.share(view)
     return raw, normal
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embermem.index.blocks import Blocks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,13 +22,17 @@ class Column:
 
     `first(n)` for an n that was once reached is right for ever: growing copies into a new array and then swaps it
     in. A cell may be written once after it was appended (`set`); who reads it must know what an unwritten one means.
+
+    Rows of a mapped file are checked when they are first read: those asked for (`take`, `part`), or all of them.
+    Reading raises DamagedBlock.
     """
 
-    __slots__ = ("data", "length", "mapped")
+    __slots__ = ("_blocks", "_data", "length", "mapped")
 
     def __init__(self, dtype: DTypeLike, width: int | None = None, capacity: int = 64) -> None:
         shape = (capacity,) if width is None else (capacity, width)
-        self.data: NDArray[Any] = np.zeros(shape, dtype=dtype)
+        self._data: NDArray[Any] = np.zeros(shape, dtype=dtype)
+        self._blocks: Blocks | None = None
         self.length = 0
         self.mapped = 0
         """How many of the first rows are those of a mapped file, and take no memory of this process's own."""
@@ -35,22 +41,43 @@ class Column:
     def of(cls, data: NDArray[Any]) -> Column:
         """An array as a column; it is not copied."""
         column = cls.__new__(cls)
-        column.data, column.length, column.mapped = data, len(data), 0
+        column._data, column._blocks, column.length, column.mapped = data, None, len(data), 0
         return column
 
     @classmethod
-    def on(cls, data: NDArray[Any], length: int) -> Column:
+    def on(cls, data: NDArray[Any], length: int, blocks: Blocks) -> Column:
         """A column whose first rows are those of a mapped file, with the room behind them; it may be written to, which
         does not reach the file."""
         column = cls.of(data)
         column.length = column.mapped = length
+        column._blocks = blocks
         return column
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """All rows, and the spare capacity behind them."""
+        if self._blocks is not None:
+            self._blocks.read_all(self._data[: self.mapped])
+            self._blocks = None
+        return self._data
+
+    def take(self, places: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """A copy of the rows at some places."""
+        if (blocks := self._blocks) is not None:
+            blocks.read_at(self._data[: self.mapped], places)
+        return self._data.take(places, axis=0)
+
+    def part(self, begin: int, end: int) -> NDArray[Any]:
+        """The rows from `begin` to `end`, not to be written to."""
+        if (blocks := self._blocks) is not None and begin < end:
+            blocks.read_part(self._data[: self.mapped], begin, end)
+        return self._data[begin:end]
 
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
         """More rows at once."""
         length = self.length
         self._reserve(length + len(values))
-        self.data[length : length + len(values)] = values
+        self._data[length : length + len(values)] = values
         self.length = length + len(values)
 
     def set(self, row: int, value: ArrayLike) -> None:
@@ -65,7 +92,7 @@ class Column:
     def nbytes(self) -> int:
         """Bytes held, spare capacity included, but for what is mapped."""
         if not self.mapped:
-            return self.data.nbytes
+            return self._data.nbytes
         return (self.length - self.mapped) * self._row_bytes
 
     @property
@@ -75,14 +102,14 @@ class Column:
 
     @property
     def _row_bytes(self) -> int:
-        return self.data.itemsize * math.prod(self.data.shape[1:])
+        return self._data.itemsize * math.prod(self._data.shape[1:])
 
     def _reserve(self, length: int) -> None:
-        if length <= len(self.data):
+        if length <= len(self._data):
             return
-        held = len(self.data)
+        held = len(self._data)
         # Doubling while small, then by a quarter: still linear in all, and an owner's vectors waste little memory.
         capacity = max(length, held + held // 4 + min(held, 64))
-        grown = np.zeros((capacity, *self.data.shape[1:]), dtype=self.data.dtype)
+        grown = np.zeros((capacity, *self._data.shape[1:]), dtype=self._data.dtype)
         grown[: self.length] = self.data[: self.length]
-        self.data, self.mapped = grown, 0
+        self._data, self.mapped = grown, 0

@@ -19,7 +19,6 @@ from embermem.index.labels import Labels
 from embermem.index.late import squares_of
 from embermem.index.names import Names
 from embermem.index.notes import Notes
-from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
 from embermem.index.products import code_products
 from embermem.index.said import Ids, Said, micros
@@ -68,11 +67,9 @@ class Log:
     number: it lies beyond its own count.
     """
 
-    def __init__(self, dim: int, token_dim: int, first_dim: int | None = None) -> None:
-        """`first_dim` of a vector's `dim` numbers are the first encoder's of a pair; None: it is no pair."""
+    def __init__(self, dim: int, token_dim: int) -> None:
         self.lock = threading.RLock()
         self.dim = dim
-        self.first_dim = dim if first_dim is None else first_dim
         self.token_dim = token_dim
         self.said = Said()
         self._made: dict[int, Utterance] = {}
@@ -111,14 +108,9 @@ class Log:
         self.page = Column(np.int32)
         self._pages_so_far = Column(np.int32)
 
-        self.vectors = Column(np.int8, width=self.first_dim)
-        """Of a pair of encoders, the first's part; `second` is the other's. A number is a code times the scale of its
-        vector's part (`core.vectors.quantized`)."""
+        self.vectors = Column(np.int8, width=dim)
+        """A number is a code times the scale of its vector (`core.vectors.quantized`)."""
         self.scales = Column(np.float32)
-        self.second = Column(np.int8, width=dim - self.first_dim)
-        self.second_scales = Column(np.float32)
-        self.by_second = Column(np.bool_)
-        """Which vectors are of texts that only the second encoder reads."""
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
@@ -183,26 +175,20 @@ class Log:
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
 
     def _codes(self, vectors: Vectors | StoredVectors, some: NDArray[np.int64]) -> tuple[Codes, Codes]:
-        """Of some vectors the codes (n, dim) and the exponents (n, 2) of their parts."""
+        """Of some vectors the codes (n, dim), and the exponents (n,) of their scales."""
         if isinstance(vectors, StoredVectors):
             try:
-                return codes_of([vectors.rows[place] for place in some.tolist()], self.dim, self.first_dim)
+                return codes_of([vectors.rows[place] for place in some.tolist()], self.dim)
             except (ValueError, TypeError) as error:  # bytes, or what a damaged row has in their place
                 raise self._mismatch("as they are stored", "; run `embermem reindex`") from error
-        parts = np.split(np.asarray(vectors[some], dtype=np.float32), [self.first_dim], axis=1)
-        codes, exponents = zip(*map(quantized, parts), strict=True)
-        return np.hstack(codes), np.stack(exponents, axis=1)
+        return quantized(np.asarray(vectors[some], dtype=np.float32))
 
     def _mismatch(self, which: str, advice: str = "") -> EmbedderMismatch:
         return EmbedderMismatch(f"vectors {which} do not fit an index of dimension {self.dim}{advice}")
 
     def _add_codes(self, codes: Codes, exponents: Codes) -> None:
-        scales = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
-        self.vectors.extend(codes[:, : self.first_dim])
-        self.scales.extend(scales[:, 0])
-        self.second.extend(codes[:, self.first_dim :])
-        self.second_scales.extend(scales[:, 1])
-        self.by_second.extend(read_by_second(codes, self.first_dim))
+        self.vectors.extend(codes)
+        self.scales.extend(np.ldexp(np.float32(1.0), exponents.astype(np.int32)))
 
     def _add_tokens(self, tokens: Sequence[bytes]) -> None:
         width = self.token_dim // 2
@@ -247,14 +233,7 @@ class Log:
 
     def vectors_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
         """The vectors at these places, shape (len(slots), dim)."""
-        parts = [self.vectors.data[slots] * self.scales.data[slots, None]]
-        if self.first_dim < self.dim:
-            parts.append(self.second_of(slots))
-        return np.hstack(parts) if len(parts) > 1 else parts[0]
-
-    def second_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
-        """The same by the second encoder's part alone."""
-        return np.asarray(self.second.data[slots] * self.second_scales.data[slots, None])
+        return np.asarray(self.vectors.data[slots] * self.scales.data[slots, None])
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows, those of documents too."""
@@ -322,21 +301,8 @@ class Log:
     def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
         `vectors` vectors have none."""
-        found = self.first_dots(direction[: self.first_dim], n, vectors, bare)
-        tail = direction[self.first_dim :]
-        return found + self.second_dots(tail, n, vectors, 0.0) if tail.any() else found
-
-    def first_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
-        """The same with the first encoder's part alone, (first_dim,)."""
-        return self._products(self.vectors, self.scales, direction, n, vectors, bare)
-
-    def second_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
-        """The same with the second encoder's part alone, (dim − first_dim,)."""
-        return self._products(self.second, self.second_scales, direction, n, vectors, bare)
-
-    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         found = np.full(n, bare)
-        rows, held, of = self.vector_rows.first(vectors), codes.first(vectors), scales.first(vectors)
+        rows, held, of = self.vector_rows.first(vectors), self.vectors.first(vectors), self.scales.first(vectors)
         # They came nearly in order: the first ones are all seen.
         first = int(np.searchsorted(self.highest.first(vectors), n))
         found[rows[:first]] = code_products(held[:first], of[:first], direction)
@@ -379,10 +345,13 @@ class Log:
         return arrays, names
 
     def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
-        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing."""
+        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing,
+        DamagedBlock."""
         for name, one in vars(self).items():
             if isinstance(one, Column):
                 setattr(self, name, arrays[name.removeprefix("_")])
+        for name in _WRITTEN_LATER:  # their cells are written from here on: they are checked before
+            _ = arrays[name].data
         self._pages = Ids(arrays["page_ids"], names.odd_pages)
         self.dates.adopt(_under("dates.", arrays))
         self.said.adopt(_under("said.", arrays), names.odd_ids)
@@ -513,7 +482,7 @@ class Log:
         return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
     def _copy(self, n: int) -> Log:
-        copy = Log(self.dim, self.token_dim, self.first_dim)
+        copy = Log(self.dim, self.token_dim)
         rows = self.vector_rows.first(self.vectors.length)
         said = [self.utterance(row) for row in range(n) if self.first_rows.data[row] == row]
         copy.add(said, self.seqs.data[rows])

@@ -1,9 +1,9 @@
 """A snapshot in a file that can be mapped: a cache beside the store, so that a process need not work it out again.
 
-The file is a head and arrays. Mapped, it is memory that all processes share and the system may take back; what a
-process writes to it (what is said later, in the room left behind each array) stays its own. A file is never changed:
-it is replaced, or removed. What it holds is checked by whoever reads what is newer (`Residents`), never trusted to be
-the newest.
+The file is a head, arrays, and checksums of their blocks, which are looked at when a block is first read
+(index/blocks.py). Mapped, it is memory that all processes share and the system may take back; what a process writes to
+it (what is said later, in the room left behind each array) stays its own. A file is never changed: it is replaced, or
+removed. What it holds is checked by whoever reads what is newer (`Residents`), never trusted to be the newest.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from embermem import core, languages
 from embermem.core.packed_ids import PACKED, unpacked_id
 from embermem.core.types import Fact, OwnerId, Persona
+from embermem.index.blocks import Blocks, rows_of_block, sums_of
 from embermem.index.growable_array import Column
 from embermem.index.names import Names
 from embermem.index.segments import SegmentRow
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Held", "read", "write"]
 
-_MAGIC = b"EMBERIX1"
+_MAGIC = b"EMBERIX2"
 _HEAD = struct.Struct("<8sII")
 """The magic, the head's length and its checksum."""
+_SUM = np.dtype("<u4")
 _MAPS = os.name == "posix"
 """Windows lets nobody remove or replace a file that any process has mapped: there its contents are read."""
 _PAGE = 4096
@@ -71,7 +73,6 @@ class Held(msgspec.Struct, kw_only=True):
     owner: str
     embedder: str
     dim: int
-    first_dim: int
     token_dim: int
     seq: int
     revision: int
@@ -98,9 +99,12 @@ class _Section(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """`sums` is the place of the checksums of all blocks, section by section, and their own checksum."""
+
     version: str
     size: int
     sections: list[_Section]
+    sums: tuple[int, int]
     held: msgspec.Raw
 
 
@@ -110,23 +114,29 @@ def write(held: Held, file: BinaryIO) -> None:
     # The sections' offsets depend on the head's length, and the head on these: it is given the room of a larger one.
     sections = list(_sections(arrays, 0))
     told = msgspec.json.encode(held)
-    start = _aligned(_HEAD.size + len(_head(sections, 2**62, told)) + 20 * len(sections))
+    start = _aligned(_HEAD.size + len(_head(sections, (2**62, 2**32), 2**62, told)) + 20 * len(sections))
     sections = list(_sections(arrays, start))
-    size = sections[-1].offset + _bytes_of(sections[-1], sections[-1].room)
-    head = _head(sections, size, told)
-    file.write(_HEAD.pack(_MAGIC, len(head), zlib.crc32(head)))
-    file.write(head)
-    for section in sections:
+    sums = [np.zeros(0, dtype=np.uint32)]
+    for section in sections:  # the room behind each is a hole, which takes no place on the disk
         numbers = np.ascontiguousarray(arrays[section.name].first(section.length))
         if numbers.size:
+            sums.append(sums_of(numbers))
             file.seek(section.offset)
             file.write(numbers.data.cast("B"))
-    file.truncate(size)  # the room is a hole, which takes no place on the disk
+    of_blocks = np.concatenate(sums).astype(_SUM).tobytes()
+    end = _aligned(sections[-1].offset + _bytes_of(sections[-1], sections[-1].room))
+    file.seek(end)
+    file.write(of_blocks)
+    head = _head(sections, (end, zlib.crc32(of_blocks)), end + len(of_blocks), told)
+    file.seek(0)
+    file.write(_HEAD.pack(_MAGIC, len(head), zlib.crc32(head)))
+    file.write(head)
+    file.truncate(end + len(of_blocks))
     file.flush()
     os.fsync(file.fileno())
 
 
-def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, token_dim: int) -> Held | None:
+def read(path: Path, owner: OwnerId, embedder: str, dim: int, token_dim: int) -> Held | None:
     """What a file holds of an owner, mapped where the system allows its removal meanwhile. None where there is none, or
     it is of another owner, embedder or version, or damaged."""
     try:
@@ -141,11 +151,14 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
         if head is None or head.version != _version() or head.size != len(area):
             return None
         held = msgspec.json.decode(head.held, type=Held)
-        held.arrays = {section.name: _column(area, section) for section in head.sections}
+        sums = _sums(area, head)
+        if sums is None:
+            return None
+        held.arrays = {section.name: _column(area, section, sums) for section in head.sections}
     except (ValueError, TypeError, struct.error, msgspec.DecodeError):
         return None
-    asked = (owner, embedder, dim, first_dim, token_dim)
-    found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
+    asked = (owner, embedder, dim, token_dim)
+    found = (held.owner, held.embedder, held.dim, held.token_dim)
     return held if found == asked else None
 
 
@@ -195,8 +208,9 @@ def _sections(arrays: Mapping[str, Column], start: int) -> Iterator[_Section]:
         offset = _aligned(offset + _bytes_of(section, room))
 
 
-def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
-    return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
+def _head(sections: list[_Section], sums: tuple[int, int], size: int, told: bytes) -> bytes:
+    head = _Head(version=_version(), size=size, sections=sections, sums=sums, held=msgspec.Raw(told))
+    return msgspec.json.encode(head)
 
 
 def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
@@ -207,7 +221,18 @@ def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
     return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
 
 
-def _column(area: mmap.mmap | bytearray, section: _Section) -> Column:
+def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint32]] | None:
+    """The checksums of each section's blocks; None where they are damaged themselves."""
+    at, checksum = head.sums
+    data = bytes(area[at:])
+    counts = [-(-one.length // rows_of_block(_bytes_of(one, 1))) if _bytes_of(one, 1) else 0 for one in head.sections]
+    if zlib.crc32(data) != checksum or len(data) != sum(counts) * _SUM.itemsize:
+        return None
+    parts = np.split(np.frombuffer(data, dtype=_SUM), np.cumsum(counts)[:-1])
+    return {section.name: part for section, part in zip(head.sections, parts, strict=True)}
+
+
+def _column(area: mmap.mmap | bytearray, section: _Section, sums: Mapping[str, NDArray[np.uint32]]) -> Column:
     dtype = np.dtype(section.dtype)
     width = 1 if section.width is None else section.width
     if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
@@ -215,7 +240,7 @@ def _column(area: mmap.mmap | bytearray, section: _Section) -> Column:
     data: NDArray[Any] = np.frombuffer(area, dtype, section.room * width, section.offset) if width else _nothing(dtype)
     if section.width is not None:
         data = data.reshape(section.room, width)
-    return Column.on(data, section.length)
+    return Column.on(data, section.length, Blocks(sums[section.name]))
 
 
 def _nothing(dtype: np.dtype[Any]) -> NDArray[Any]:

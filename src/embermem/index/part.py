@@ -35,7 +35,7 @@ class Part(Log):
     added to it."""
 
     def __init__(self, log: Log, n: int, rows: Ints) -> None:
-        super().__init__(log.dim, log.token_dim, log.first_dim)
+        super().__init__(log.dim, log.token_dim)
         self._log: Log = log
         self._rows: Ints = rows
         if isinstance(log, Part):
@@ -48,9 +48,7 @@ class Part(Log):
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
         for name in ("seqs", "said_at", "text_length", "asks", "says_number", "states_preference", "role", "slots"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
-        for name in ("vectors", "scales", "second", "second_scales", "by_second"):
-            setattr(self, name, getattr(log, name))
-        for name in ("tokens", "token_squares", "token_ends"):
+        for name in ("vectors", "scales", "tokens", "token_squares", "token_ends"):
             setattr(self, name, getattr(log, name))
         self._number_anew()
 
@@ -104,7 +102,9 @@ class Part(Log):
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
 
-    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+    def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+        """As of the log, of these rows."""
+        codes, scales = self.vectors, self.scales
         slots = self.slots.first(n)
         known = np.flatnonzero((slots > 0) & (slots <= vectors))
         found, slots = np.full(n, bare), slots[known] - 1

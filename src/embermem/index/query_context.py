@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Scope, ThreadId
 from embermem.index.late import stems_of
-from embermem.index.pairs import similarities
+from embermem.index.products import cosines
 from embermem.index.said import micros
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
-    Asked = tuple[NDArray[np.float32], Floats]
 
 __all__ = ["Query", "View"]
 
@@ -91,11 +90,7 @@ class View:
     """
 
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
-        self.snapshot, self.query = snapshot, query
-        self.understood = _understood(query)
-        self.by_first = _by_first(query) if snapshot.is_paired else self.understood
-        weighed = _weighed_for_second if snapshot.is_paired else _weighed
-        self.settings = weighed(settings, self.by_first)
+        self.snapshot, self.query, self.settings = snapshot, query, settings
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
@@ -103,11 +98,6 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
-        self.pool: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        """The rows on which late interaction was measured, ascending (p,)."""
-        self.nearest: list[tuple[NDArray[np.int64], NDArray[np.float32], Floats]] = []
-        """Of these, by encoder: the rows (r,), how near each comes to each of the query's words (r, q), and the share
-        of each word by rarity (q,)."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
@@ -213,12 +203,11 @@ class View:
         return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
 
     def similarities(self, rows: NDArray[np.integer[Any]]) -> Floats:
-        """The cosine of each of these rows' vectors and the query's, by the encoder that reads both; 0 without a
-        vector."""
+        """The cosine of each of these rows' vectors and the query's; 0 without a vector."""
         vector = self.query.vector
         if vector is None:
             return np.zeros(len(rows))
-        return similarities(self.snapshot.vectors_of(rows), vector, self.snapshot.first_dim)
+        return cosines(self.snapshot.vectors_of(rows), vector[None])[:, 0].astype(np.float64)
 
     @property
     def names(self) -> frozenset[str]:
@@ -226,22 +215,13 @@ class View:
         return self.snapshot.names_of_speakers
 
     @cached_property
-    def asked_tokens(self) -> tuple[Asked, Asked]:
-        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first: by the
-        first encoder of a pair, for rows that it reads, and by the second for all others. Without a pair all are the
-        first's; empty where an encoder gives none.
+    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first; empty
+        where the embedder gives none.
 
         Who spoke is the speaker channel's to say: names count nothing here.
         """
-        tokens = self.query.tokens
-        if tokens is None:
-            return self._asked(None), self._asked(None)
-        if tokens.encoder:
-            return self._asked(None), self._asked(tokens)
-        return self._asked(tokens), self._asked(tokens.second)
-
-    def _asked(self, tokens: TokenVectors | None) -> Asked:
-        n = self.n
+        tokens, n = self.query.tokens, self.n
         if tokens is None:
             return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
         stems = [None if stem is None else self.corrections.get(stem, stem) for stem in stems_of(tokens.words)]
@@ -267,55 +247,3 @@ class View:
             return self.query.at
         said = np.flatnonzero(~self.snapshot.is_passage(self.n))
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
-
-
-def _by_first(query: Query) -> float:
-    """How much of the query's text the first encoder of a pair reads, in [0, 1]."""
-    if query.tokens is not None and query.tokens.encoder:
-        return 0.0
-    return _understood(query)
-
-
-def _understood(query: Query) -> float:
-    """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
-    reads = "any" if query.tokens is None else query.tokens.reads
-    return 1.0 if reads == "any" else languages.readable(query.text, reads)
-
-
-def _weighed_for_second(settings: Settings, by_first: float) -> Settings:
-    """The settings for a query of which the first encoder of a pair reads so much, in [0, 1]; the same where it is all.
-
-    The second encoder's token vectors compare single utterances better than windows, and better than words do.
-    """
-    if by_first >= 1.0:
-        return settings
-    rest = 1.0 - by_first
-    return replace(
-        settings,
-        recall_dense=by_first * settings.recall_dense,
-        recall_late=by_first * settings.recall_late + rest * settings.recall_meaning_late,
-        recall_late_window=by_first * settings.recall_late_window + rest * settings.recall_meaning_late_window,
-        recall_window=by_first * settings.recall_window + rest * settings.recall_meaning_window,
-    )
-
-
-def _weighed(settings: Settings, understood: float) -> Settings:
-    """The settings for a query of which the embedder understands so much, in [0, 1]; the same where it is all.
-
-    Channels of vectors keep the share `recall_unread` of their weight for what is not understood. Late interaction
-    compares the words of one utterance, or of a window; what it loses goes to the BM25 of the same.
-    """
-    if understood >= 1.0:
-        return settings
-    lost = (1.0 - settings.recall_unread) * (1.0 - understood)
-    kept = 1.0 - lost
-    return replace(
-        settings,
-        recall_dense=kept * settings.recall_dense,
-        recall_segment=kept * settings.recall_segment,
-        recall_hop=kept * settings.recall_hop,
-        recall_late=kept * settings.recall_late,
-        recall_late_window=kept * settings.recall_late_window,
-        recall_words=settings.recall_words + lost * settings.recall_late,
-        recall_window=settings.recall_window + lost * settings.recall_late_window,
-    )

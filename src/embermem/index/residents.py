@@ -15,6 +15,7 @@ import msgspec
 
 from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
+from embermem.index.blocks import DamagedBlock
 from embermem.index.past import SegmentHistory, with_persona
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import TextVectors
@@ -44,20 +45,18 @@ class Residents:
         limit_bytes: int,
         token_dim: int = 0,
         summaries: TextVectors | None = None,
-        first_dim: int | None = None,
         files: IndexFiles | None = None,
         files_from: int = 1,
         due: Callable[[], None] = lambda: None,
     ) -> None:
         """`files` keep the owners with at least `files_from` rows; `due` is called when one should be written (`keep`).
-        `first_dim` numbers of a vector are the first encoder's of a pair; None: it is no pair.
         `summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
         of their pages'."""
         self._source = source
         self._summaries = summaries
         self._embedder = embedder
         self._dim = dim
-        self._token_dim, self._first_dim = token_dim, first_dim
+        self._token_dim = token_dim
         self._limit = limit_bytes
         self._files, self._files_from, self._due = files, files_from, due
         self._keeping = threading.Lock()
@@ -115,7 +114,11 @@ class Residents:
             if not self._is_due(resident) or files.file(snapshot.owner) is None:
                 return
             resident.unkept = 0
-            held = snapshot.held(self._embedder)
+            try:
+                held = snapshot.held(self._embedder)
+            except DamagedBlock:
+                self._read_anew(resident)
+                return
         standing = Standing(seq=snapshot.seq, revision=snapshot.revision, born=snapshot.born, mark=snapshot.mark)
         if held is None or not files.keep(snapshot.owner, standing, partial(mapped.write, held)):
             return
@@ -130,12 +133,12 @@ class Residents:
         file = None if self._files is None else self._files.file(empty.owner)
         if file is None:
             return
-        held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.first_dim, empty.token_dim)
+        held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.token_dim)
         if held is None:
             return
         try:
             resident.snapshot = Snapshot.of_held(held)
-        except (KeyError, ValueError, msgspec.DecodeError) as error:
+        except (DamagedBlock, KeyError, ValueError, msgspec.DecodeError) as error:
             logger.warning("the file %s is damaged, and is not used (%s)", file, type(error).__name__)
             return
         resident.unkept = 0
@@ -179,8 +182,26 @@ class Residents:
             return
         with resident.lock:
             before = resident.snapshot
-            if self._newest(owner_id, resident) is not before:
+            try:
+                newest = self._newest(owner_id, resident)
+            except DamagedBlock:
+                self._read_anew(resident)
+                return
+            if newest is not before:
                 self._weigh(resident)
+
+    def read_anew(self, owner_id: OwnerId) -> None:
+        """Hold nothing of an owner whose file is damaged, so that the next query reads the store; without the file."""
+        resident = self._resident(owner_id)
+        with resident.lock:
+            self._read_anew(resident)
+
+    def _read_anew(self, resident: _Resident) -> None:
+        owner_id = resident.snapshot.owner
+        logger.warning("the file of the index of owner %s is damaged; it is made again from the store", owner_id)
+        if resident.snapshot.mapped_bytes and self._files is not None:
+            self._files.drop(owner_id)
+        resident.begin_anew()
 
     def weigh(self, owner_id: OwnerId) -> None:
         """Count anew what is held of an owner: more was worked out of its snapshot."""
@@ -233,7 +254,7 @@ class Residents:
         with self._lock:
             resident = self._owners.get(owner_id)
             if resident is None:
-                empty = Snapshot.empty(owner_id, self._dim, self._token_dim, self._first_dim)
+                empty = Snapshot.empty(owner_id, self._dim, self._token_dim)
                 resident = self._owners[owner_id] = _Resident(empty)
             self._owners.move_to_end(owner_id)
             return resident
@@ -272,7 +293,7 @@ class _Resident:
     def begin_anew(self) -> None:
         """Hold nothing: the next who asks reads all of it."""
         held = self.snapshot
-        empty = Snapshot.empty(held.owner, held.dim, held.token_dim, held.first_dim)
+        empty = Snapshot.empty(held.owner, held.dim, held.token_dim)
         self.snapshot, self.unkept = empty, 0
         self.forget_moments()
 

@@ -100,7 +100,7 @@ class Blob:
     def __getitem__(self, place: int) -> bytes:
         ends = self.ends.data
         begin = int(ends[place - 1]) if place else 0
-        return self.data.data[begin : int(ends[place])].tobytes()
+        return self.data.part(begin, int(ends[place])).tobytes()
 
 
 class Said:

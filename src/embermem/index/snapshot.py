@@ -30,9 +30,7 @@ from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
 from embermem.index.mapped import Held
 from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
-from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
 from embermem.index.part import Part
-from embermem.index.products import direction
 from embermem.index.segments import SegmentRow, Segments, SegmentTable
 from embermem.index.texts import Links, Texts
 from embermem.languages.words import terms
@@ -82,17 +80,16 @@ class Snapshot:
     _narrowings: Narrowings[Snapshot] = field(init=False, default_factory=Narrowings, repr=False)
 
     @classmethod
-    def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0, first_dim: int | None = None) -> Snapshot:
-        """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none).
-        `first_dim` of a pair's vectors are the first encoder's (`protocols.PairedEmbedder`); None: it is no pair."""
-        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim, first_dim))
+    def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
+        """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none)."""
+        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim))
 
     @classmethod
     def of_held(cls, held: Held) -> Snapshot:
         """The snapshot that a file holds (index/mapped.py). Raises KeyError or msgspec.DecodeError for one that is
         damaged."""
         owner, derived = OwnerId(held.owner), mapped.derived(held)
-        log = Log(held.dim, held.token_dim, held.first_dim)
+        log = Log(held.dim, held.token_dim)
         log.adopt(held.arrays, held.names)
         archived = tuple(derived.archived_facts)
         n = held.rows
@@ -136,7 +133,6 @@ class Snapshot:
             owner=self.owner,
             embedder=embedder,
             dim=self.dim,
-            first_dim=self.first_dim,
             token_dim=self.token_dim,
             seq=self.seq,
             revision=self.revision,
@@ -157,7 +153,7 @@ class Snapshot:
         length.
         """
         if delta.reset:
-            empty = Snapshot.empty(self.owner, self.dim, self.token_dim, self.first_dim)
+            empty = Snapshot.empty(self.owner, self.dim, self.token_dim)
             return empty.extended(replace(delta, reset=False))
         log = self._log.holding(self.n, delta.utterances)
         with log.lock:
@@ -258,7 +254,7 @@ class Snapshot:
         """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none: one for
         each passage, in order. They are rounded as a store rounds them, so that nothing is ranked otherwise once it is
         stored."""
-        stored = rounded(vectors, self._log.first_dim)
+        stored = rounded(vectors)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
             return replace(self, _vectors=self._log.vectors.length)
@@ -357,54 +353,6 @@ class Snapshot:
         vectors[known] = self._log.vectors_of(slots[known] - 1)
         return vectors
 
-    def second_of(self, rows: NDArray[np.integer[Any]]) -> Vectors:
-        """The same, of a pair, by the second encoder's part alone (len(rows), dim − first_dim)."""
-        slots = self._log.slots.data[rows]
-        known = (slots > 0) & (slots <= self._vectors)
-        if known.all():
-            return self._log.second_of(slots - 1)
-        vectors = np.zeros((len(slots), self.dim - self.first_dim), dtype=np.float32)
-        vectors[known] = self._log.second_of(slots[known] - 1)
-        return vectors
-
-    @property
-    def first_dim(self) -> int:
-        """How many numbers of a vector are the first encoder's of a pair; all of them, where there is no pair."""
-        return self._log.first_dim
-
-    @property
-    def is_paired(self) -> bool:
-        """Whether the vectors are of a pair of encoders."""
-        return self._log.first_dim < self._log.dim
-
-    @cached_property
-    def by_second(self) -> NDArray[np.bool_]:
-        """Which rows only the second encoder of a pair reads, shape (n,); not those without a vector."""
-        slots = self._log.slots.data[: self.n]
-        known = np.flatnonzero((slots > 0) & (slots <= self._vectors))
-        found = np.zeros(self.n, dtype=bool)
-        found[known] = self._log.by_second.data[slots[known] - 1]
-        return found
-
-    def first_cosines(self, vector: Vector) -> Floats:
-        """The cosine of every row's vector and another (dim,), by the first encoder's part; NaN where it does not read
-        the text, or has not yet; shape (n,)."""
-        found = self._log.first_dots(vector[: self.first_dim], self.n, self._vectors, np.nan)
-        if self.is_paired:
-            found *= FIRST_SCALE**2
-            if self.by_second.any():
-                found[self.by_second] = np.nan
-        return found
-
-    def second_cosines(self, vector: Vector) -> Floats:
-        """The same by the second encoder's part, which reads all; NaN where there is none yet."""
-        towards = direction(vector[self.first_dim :])
-        if towards is None:
-            return np.full(self.n, np.nan)
-        found = self._log.second_dots(towards, self.n, self._vectors, np.nan)
-        found[~self.by_second] *= SECOND_SCALE
-        return found
-
     @property
     def token_dim(self) -> int:
         """The length of a token's vector; 0 where there are none."""
@@ -429,7 +377,7 @@ class Snapshot:
         counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
         jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
         places = jumps + np.arange(len(jumps))
-        return counts, log.tokens.data.take(places, axis=0), inverse_lengths(log.token_squares.data[places])
+        return counts, log.tokens.take(places), inverse_lengths(log.token_squares.data[places])
 
     @cached_property
     def has_vector(self) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from embermem.core.vector_codes import rounded
 from embermem.index.late import packed
 from embermem.index.passages import passages_of
 from embermem.languages.words import date_words
-from embermem.protocols import PairedEmbedder, TokenEmbedder, VectorBatch
+from embermem.protocols import TokenEmbedder, VectorBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +38,12 @@ def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch
     without token vectors."""
     texts = [(one.seq, text) for one in utterances for text in embedded_texts(one)]
     seqs = [seq for seq, _ in texts]
-    first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
     if not isinstance(embedder, TokenEmbedder):
-        vectors = rounded(embedder.embed([text for _, text in texts]), first_dim)
+        vectors = rounded(embedder.embed([text for _, text in texts]))
         return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=vectors)
     vectors, tokens = embedder.embed_tokens([text for _, text in texts])
     packed_tokens = [packed(one) for one in tokens]
-    return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=rounded(vectors, first_dim), tokens=packed_tokens)
+    return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=rounded(vectors), tokens=packed_tokens)
 
 
 class TextVectors:

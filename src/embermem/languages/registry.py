@@ -31,7 +31,6 @@ __all__ = [
     "named",
     "of",
     "of_signs",
-    "readable",
     "secret_words",
     "signed",
     "spelled",
@@ -41,8 +40,6 @@ DEFAULT: Final = "en"
 """The default language, for text that no other language claims."""
 _CODE = regex("[a-z]{2,3}")
 _LATIN = regex("[A-Za-z]")
-_NO_LATIN = regex("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
-_TELLING, _FUNCTION_WORDS = 6, 0.1
 """How many words of a text tell its language, and the least share of function words in it."""
 _SPELLED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*'?")
 _SPELLED_IN_ASCII = re.compile(r"[a-z]+(?:'[a-z]+)*'?")
@@ -156,28 +153,6 @@ def _telling() -> dict[str, list[Language]]:
         for word in language.telling_words or language.stop_words:
             found.setdefault(word, []).append(language)
     return found
-
-
-def readable(text: str, code: str) -> float:
-    """The share of a text's letters that are in this language, one of those that share the Latin letters; a letter of
-    another script counts as two. What is too short to tell is in the default language."""
-    latin = len(_LATIN.findall(text))
-    others = 0 if text.isascii() else 2 * sum(map(str.isalpha, _NO_LATIN.sub("", text)))
-    if latin and not _is_spelled_in(text, code):
-        return 0.0
-    return 1.0 - others / (others + latin) if others else 1.0
-
-
-def _is_spelled_in(text: str, code: str) -> bool:
-    """Whether the Latin letters of a text are this language's: no other language has more of its function words, and
-    several words have one of them at least."""
-    if spelled(text).code != code:
-        return False
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
-    if len(words) < _TELLING:
-        return True
-    own = named(code).stop_words
-    return sum(word in own for word in words) >= _FUNCTION_WORDS * len(words)
 
 
 def alternatives(part: Callable[[Language], str]) -> str:

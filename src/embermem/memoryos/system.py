@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from embermem.core.config import Preset, Settings
 from embermem.core.errors import (
@@ -47,12 +47,12 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.index.pairs import similarities
+from embermem.index.blocks import DamagedBlock
+from embermem.index.products import cosines
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
-from embermem.languages import readable
 from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.conflicts import known_people
 from embermem.memoryos.ingest.claim import Parts, pause
@@ -69,7 +69,7 @@ from embermem.memoryos.recall.scoping import in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.theme_vectors import ThemeVectors
 from embermem.memoryos.recall.themes import themes_of
-from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -96,6 +96,26 @@ _PEOPLE = 256
 """Personas of which it is kept who is who."""
 
 
+_P = ParamSpec("_P")
+_Read = TypeVar("_Read")
+
+
+def _undamaged(
+    read: Callable[Concatenate[MemoryOS, Owner, _P], _Read],
+) -> Callable[Concatenate[MemoryOS, Owner, _P], _Read]:
+    """A read of an owner that is made again of the store, if it meets a damaged block of the index's file."""
+
+    @wraps(read)
+    def reading(self: MemoryOS, owner: Owner, /, *args: _P.args, **kwargs: _P.kwargs) -> _Read:
+        try:
+            return read(self, owner, *args, **kwargs)
+        except DamagedBlock:
+            self._residents.read_anew(owner.id)
+            return read(self, owner, *args, **kwargs)
+
+    return reading
+
+
 class MemoryOS:
     """The system of the MemoryOS paper over a store, an embedder and an analyst."""
 
@@ -106,7 +126,6 @@ class MemoryOS:
         self._settings = parts.settings
         self._store = parts.store
         embedder = parts.embedder
-        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._residents = Residents(
             parts.store.index,
             embedder.name,
@@ -114,7 +133,6 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
-            self._first_dim,
             parts.store.index_files,
             parts.settings.index_cache_from,
             self._index_due,
@@ -374,6 +392,7 @@ class MemoryOS:
 
     # ------------------------------------------------------------------------------------------------------ recall
 
+    @_undamaged
     def recall(
         self,
         owner: Owner,
@@ -404,6 +423,7 @@ class MemoryOS:
             return replace(context, persona=known)
         return replace(context, persona=known, partial=True, notes=(*context.notes, *notes))
 
+    @_undamaged
     def overview(
         self,
         owner: Owner,
@@ -439,6 +459,7 @@ class MemoryOS:
             self._residents.weigh(owner.id)
         return snapshot
 
+    @_undamaged
     def known_of_user(
         self,
         owner: Owner,
@@ -484,6 +505,7 @@ class MemoryOS:
                     self._people.popitem(last=False)
         return known[1]
 
+    @_undamaged
     def search(
         self,
         owner: Owner,
@@ -538,9 +560,7 @@ class MemoryOS:
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        # What the embedder does not read is as near to one example as to another.
-        unread = tokens is not None and tokens.reads != "any" and readable(query, tokens.reads) < 0.5
-        themes = themes_of(query) | (frozenset() if unread else self._themes.near(vector))
+        themes = themes_of(query) | self._themes.near(vector)
         asked = replace(
             asked,
             vector=vector,
@@ -556,8 +576,8 @@ class MemoryOS:
     def _facts_near(self, persona: Persona, vector: Vector) -> Mapping[FactId, float]:
         """The cosine of each held fact's own vector to the query's (paper §3.4)."""
         facts = (*persona.facts, *persona.agent_facts)
-        cosines = similarities(self._fact_vectors.of([fact.text for fact in facts]), vector, self._first_dim)
-        return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
+        near = cosines(self._fact_vectors.of([fact.text for fact in facts]), vector[None])[:, 0]
+        return dict(zip((fact.id for fact in facts), near.tolist(), strict=True))
 
     def _embed(self, utterances: Sequence[Utterance]) -> VectorBatch:
         return embedded(self._parts.embedder, utterances)
@@ -573,8 +593,7 @@ class MemoryOS:
         embedder = self._parts.embedder
         made: tuple[Vector, TokenVectors | None]
         if isinstance(embedder, TokenEmbedder):
-            vectors, tokens = embedder.embed_tokens([query])
-            made = vectors[0], tokens[0]
+            made = embedder.embed_query(query)
         else:
             made = embedder.embed([query])[0], None
         with self._queries_lock:

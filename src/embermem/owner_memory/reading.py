@@ -101,7 +101,7 @@ class Reading(Handle):
         asked_at = inbox.moment(asked, "at")
         least = messages.probability(min_score, "min_score")
         current = None if thread is None else messages.thread_id(thread)
-        own_scope = _zoned(scope, inbox)
+        own_scope, shown = _zoned(scope, inbox), tuple(shown_threads)
 
         def own(tokens: int | None, outdated: frozenset[str] = frozenset()) -> Context:
             return self._parts.system.recall(
@@ -111,7 +111,7 @@ class Reading(Handle):
                 budget=tokens,
                 thread=current,
                 scope=own_scope,
-                shown_threads=shown_threads,
+                shown_threads=shown,
                 preset=preset,
                 min_score=least,
                 moment=moment,

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import SummaryPart
 from embermem.core.record import Record
+from embermem.core.token_vectors import TokenVectors
 from embermem.core.types import (
     Annotation,
     Breaking,
@@ -29,7 +30,7 @@ from embermem.core.types import (
 )
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vectors
+    from embermem.core.types import Vector, Vectors
 
 __all__ = [
     "Analyst",
@@ -43,7 +44,6 @@ __all__ = [
     "Limits",
     "ModelReply",
     "ModelRequest",
-    "PairedEmbedder",
     "ProfileRequest",
     "Purpose",
     "ReplySchema",
@@ -74,23 +74,6 @@ class Embedder(Protocol):
         """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class TokenVectors:
-    """One text's tokens: `words` (t,), the word that each stands in, as it was cut out of the text (lower case), and
-    `vectors` float32 (t, token_dim), L2 norm 1. Several tokens may stand in one word; t = 0 for nothing to embed.
-
-    `reads` is what the embedder has learned: "en" is English and no other language. Recall trusts the vectors of a
-    query no further than that. Of a pair of encoders (`PairedEmbedder`), `encoder` says whose tokens these are, 0 or 1;
-    `second` are those of the same text by the second, where these are the first's.
-    """
-
-    words: tuple[str, ...]
-    vectors: Vectors
-    reads: Literal["any", "en"] = "any"
-    encoder: int = 0
-    second: TokenVectors | None = None
-
-
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that also gives a vector for each token, for late interaction (ColBERT, arXiv 2004.12832)."""
@@ -105,19 +88,11 @@ class TokenEmbedder(Embedder, Protocol):
         Safe to call from several threads. Raises EmbedderError.
         """
 
+    def embed_query(self, text: str) -> tuple[Vector, TokenVectors]:
+        """The vector and the tokens of a text that asks, to be compared with what `embed_tokens` gives of texts.
 
-@runtime_checkable
-class PairedEmbedder(TokenEmbedder, Protocol):
-    """Two encoders side by side: one for the language that it reads, and one for all others.
-
-    The first `first_dim` numbers of a vector are the first encoder's, the others the second's. Of a text that the first
-    reads, the second's part has the share SECOND_SHARE (core/vectors.py) of the square of the vector's length; of
-    another, all of it. A text's tokens are the first's, if it reads the text, else the second's.
-    """
-
-    @property
-    def first_dim(self) -> int:
-        """How many numbers of a vector are the first encoder's."""
+        Safe to call from several threads. Raises EmbedderError.
+        """
 
 
 class TokenCounter(Protocol):

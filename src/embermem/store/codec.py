@@ -89,33 +89,25 @@ def vector_from(data: bytes) -> Vector:
 
 
 def passages_bytes(vectors: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """The vectors of an utterance's further passages (their codes), and their packed tokens, as one value: how
-    many there are; how long each vector is, or 0 and the lengths one by one; those of the tokens; vectors; tokens."""
-    lengths = [len(one) for one in vectors]
-    width = [lengths[0]] if len({*lengths}) == 1 else [0, *lengths]
-    sizes = np.array([len(vectors), *width, *map(len, tokens)], dtype=_COUNT)
+    """The vectors of an utterance's further passages, one at least (their codes), and their packed tokens, as one
+    value: how many there are; how long each vector is; the lengths of the tokens; vectors; tokens."""
+    sizes = np.array([len(vectors), len(vectors[0]), *map(len, tokens)], dtype=_COUNT)
     return b"".join([sizes.tobytes(), *vectors, *tokens])
 
 
 def passages_from(data: bytes) -> tuple[list[bytes], list[bytes]]:
     """What `passages_bytes` was given. Raises StoreCorrupt for what it did not write."""
     count, width = np.frombuffer(data[: 2 * _COUNT.itemsize].ljust(2 * _COUNT.itemsize), dtype=_COUNT).tolist()
-    at = (2 + (count if width else 2 * count)) * _COUNT.itemsize
+    at = (2 + count) * _COUNT.itemsize
     if at > len(data):
         raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
     told = np.frombuffer(data[2 * _COUNT.itemsize : at], dtype=_COUNT).tolist()
-    lengths = [width] * count + told if width else told
+    lengths = [width] * count + told
     ends = (at + np.cumsum(lengths)).tolist()
     if (ends[-1] if ends else at) != len(data):
         raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
     parts = [data[end - length : end] for length, end in zip(lengths, ends, strict=True)]
     return parts[:count], parts[count:]
-
-
-def with_vectors(data: bytes, form: Callable[[bytes], bytes]) -> bytes:
-    """`passages_bytes` with each vector in another form. Raises StoreCorrupt."""
-    vectors, tokens = passages_from(data)
-    return passages_bytes([form(one) for one in vectors], tokens)
 
 
 def sum_from(data: bytes) -> Vector:

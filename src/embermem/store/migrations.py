@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+import numpy as np
 from sqlalchemy import (
     Column,
     Connection,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     Engine,
     Table,
     delete,
+    func,
     inspect,
     literal_column,
     or_,
@@ -30,9 +32,11 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.changes import Cause, ConflictSettled
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
+from embermem.core.vector_codes import stored
 from embermem.store import schema
-from embermem.store.codec import from_json, json_text
+from embermem.store.codec import from_json, json_text, passages_bytes, passages_from
 from embermem.store.engines.packed_text import Plain
+from embermem.store.engines.vector_type import column_is_halfvec
 from embermem.store.engines.words import holds
 from embermem.store.queries.changes import index_again
 from embermem.store.schema import HEAD
@@ -200,6 +204,23 @@ def _drop_records(connection: Connection) -> None:
     connection.execute(delete(schema.store).where(schema.store.c.key == "system"))
 
 
+def _in_codes(connection: Connection) -> None:
+    """Vectors that stand in half precision, as bytes of an even length, get codes."""
+    table = schema.embedding
+    if column_is_halfvec(connection, table.name):
+        return
+    columns = table.c.owner_id, table.c.seq, table.c.data, table.c.passages
+    for row in connection.execute(select(*columns).where(func.length(table.c.data) % 2 == 0)).all():
+        vectors, tokens = ([], []) if row.passages is None else passages_from(row.passages)
+        further = passages_bytes([_coded(one) for one in vectors], tokens) if vectors else None
+        coded = {"seq": row.seq, "data": _coded(row.data), "passages": further}
+        update_rows(connection, table, row.owner_id, ("seq",), [coded])
+
+
+def _coded(halves: bytes) -> bytes:
+    return stored(np.frombuffer(halves, dtype="<f2").astype(np.float32))
+
+
 def _drop_tables(connection: Connection) -> None:
     """Tables and columns that are no more, and indexes that nothing asks."""
     for index in ("ix_page_chain", "ix_page_touched"):
@@ -217,6 +238,7 @@ def _to_0014(connection: Connection) -> None:
     _fold_states(connection)
     _index_sources(connection)
     _drop_records(connection)
+    _in_codes(connection)
     _drop_tables(connection)
 
 

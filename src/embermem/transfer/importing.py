@@ -9,12 +9,11 @@ from datetime import datetime
 from typing import IO, Any
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
 from embermem.core import messages
 from embermem.core.changes import Change, VisitCount, Visited
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
 from embermem.core.types import NO_USER, Owner, Role, thread_of
+from embermem.core.vector_codes import vector_of
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
     DocumentPart,
@@ -308,5 +307,7 @@ def _by_passage(part: VectorPart) -> tuple[list[bytes], list[bytes]]:
 
 
 def _is_vector(data: bytes, dim: int) -> bool:
-    half = np.dtype("<f2")
-    return len(data) == dim * half.itemsize and bool(np.isfinite(np.frombuffer(data, dtype=half)).all())
+    try:
+        return len(vector_of(data)) == dim
+    except ValueError:
+        return False

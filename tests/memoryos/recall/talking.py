@@ -66,10 +66,8 @@ def snapshot(
     persona: Persona | None = None,
     tokens: Sequence[bytes] = (),
     token_dim: int = 0,
-    first_dim: int | None = None,
 ) -> Snapshot:
-    """An owner who said these lines; `placed` maps pages to segments. `tokens` are packed, one for each vector. Of a
-    pair of encoders, `first_dim` numbers of a vector are the first's."""
+    """An owner who said these lines; `placed` maps pages to segments. `tokens` are packed, one for each vector."""
     utterances = [
         Utterance(
             id=UtteranceId(f"u{seq}"),
@@ -90,7 +88,7 @@ def snapshot(
         PageMark(page_id=PageId(page), no=1, segment_id=SegmentId(segment_id))
         for page, segment_id in (placed or {}).items()
     ]
-    return Snapshot.empty(OwnerId("owner"), DIM, token_dim, first_dim).extended(
+    return Snapshot.empty(OwnerId("owner"), DIM, token_dim).extended(
         Delta(
             seq=len(utterances),
             revision=1,

@@ -1,34 +1,21 @@
-"""Chinese: recall on a small set of our own, and what is done where the embedder does not read the query."""
+"""Chinese: recall on a small set of our own, and its words and names."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-import numpy as np
-import pytest
 from talking import Line, snapshot
 
 from embermem.core.config import Settings
-from embermem.embedders.minilm import MiniLM
-from embermem.embedders.weights import find_weights
 from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
-from embermem.languages import readable
 from embermem.languages.words import terms
-from embermem.protocols import TokenVectors
 from embermem_bench.datasets import load
 from embermem_bench.recall import run
 from proofs import bounded
 
 SET = Path(__file__).parent / "data" / "recall_zh.json"
-
-
-def asked(text: str, reads: Literal["any", "en"], settings: Settings) -> Settings:
-    """The settings with which a query is weighed, of an embedder that reads so much."""
-    tokens = TokenVectors(words=(), vectors=np.zeros((0, 0), dtype=np.float32), reads=reads)
-    return View(snapshot([Line("你好")]), Query(text=text, tokens=tokens), settings).settings
 
 
 def named(query: str, *names: str) -> set[str]:
@@ -39,57 +26,10 @@ def named(query: str, *names: str) -> set[str]:
     }
 
 
-@pytest.mark.proof
-def test_the_evidence_of_most_questions_is_found_with_minilm(tmp_path: Path) -> None:
-    if find_weights() is None:
-        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
-    figures = run(load(SET), tmp_path, embedder="minilm").as_json()
-    assert figures["questions"] == 65
-    assert figures["rec@10"] > 0.80
-    assert figures["rec@5"] > 0.75
-    assert figures["mrr"] > 0.66
-
-
 def test_the_evidence_of_most_questions_is_found_with_the_hashed_embedder(tmp_path: Path) -> None:
     assistant = replace(load(SET), conversations=load(SET).conversations[1 : bounded(3, proofs=None)])
     figures = run(assistant, tmp_path, embedder="hashed").as_json()
     assert figures["rec@10"] > 0.75
-
-
-def test_a_query_is_weighed_by_what_the_embedder_reads_of_it() -> None:
-    settings = Settings()
-    assert asked("Which cat?", "en", settings) is settings
-    assert asked("哪只猫？", "any", settings) is settings
-
-    settings = Settings()
-    weighed = asked("哪只猫？", "en", settings)
-    kept = settings.recall_unread
-    assert weighed.recall_dense == pytest.approx(kept * settings.recall_dense)
-    assert weighed.recall_late == pytest.approx(kept * settings.recall_late)
-    assert weighed.recall_words + weighed.recall_late == pytest.approx(settings.recall_words + settings.recall_late)
-    assert weighed.recall_window + weighed.recall_late_window == pytest.approx(
-        settings.recall_window + settings.recall_late_window
-    )
-
-    settings = Settings()
-    half, none = asked("iMac 多少", "en", settings), asked("电脑多少钱", "en", settings)
-    assert half.recall_dense == pytest.approx((settings.recall_dense + none.recall_dense) / 2)
-    assert half.recall_words == pytest.approx((settings.recall_words + none.recall_words) / 2)
-
-    wrong = [
-        (text, share)
-        for text, share in (("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5))
-        if (1.0 - readable(text, "en")) != (share)
-    ]
-    assert wrong == []
-
-
-@pytest.mark.proof  # tests/embedders/test_pair.py reads it of both encoders
-def test_minilm_says_that_it_reads_english() -> None:
-    if find_weights() is None:
-        pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
-    _, tokens = MiniLM().embed_tokens(["Where is my cat?", "我的猫在哪里？", ""])
-    assert [one.reads for one in tokens] == ["en", "en", "en"]
 
 
 def test_a_chinese_word_is_found_by_its_characters_and_a_name_whole_or_by_two_of_them() -> None:

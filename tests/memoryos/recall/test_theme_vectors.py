@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.embedders.e5 import DIM, E5, NAME
 from embermem.embedders.hashed import HashedNgrams
-from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.weights import find_weights
 from embermem.memoryos.recall.theme_vectors import EXAMPLES, VECTORS, ThemeVectors, examples, key_of
 
 if TYPE_CHECKING:
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
 def test_the_vectors_that_come_with_ember_are_those_of_todays_examples() -> None:
     """Where this fails, run scripts/build_theme_vectors.py."""
-    embedder = MiniLMWithUse()
-    with (files("embermem.memoryos.recall") / VECTORS).open("rb") as file, np.load(file) as stored:
-        shapes = {key: stored[key].shape for key in stored.files}
+    with (files("embermem.memoryos.recall") / VECTORS).open("rb") as file, np.load(file) as opened:
+        stored = {key: opened[key] for key in opened.files}
     texts = [examples(one)[1] for one in EXAMPLES]
-    assert shapes == {key_of(embedder.name, one): (len(one), embedder.dim) for one in texts}
+    assert {key: one.shape for key, one in stored.items()} == {key_of(NAME, one): (len(one), DIM) for one in texts}
+    if find_weights() is not None:
+        for some in texts:
+            np.testing.assert_allclose(stored[key_of(NAME, some)][:3], E5().embed(some[:3]), atol=2e-2)
 
 
 def test_what_no_file_holds_is_embedded_and_what_it_holds_is_not() -> None:
@@ -34,11 +37,11 @@ def test_what_no_file_holds_is_embedded_and_what_it_holds_is_not() -> None:
 
         @property
         def name(self) -> str:
-            return MiniLMWithUse().name
+            return NAME
 
         @property
         def dim(self) -> int:
-            return MiniLMWithUse().dim
+            return DIM
 
         def embed(self, texts: Sequence[str]) -> Vectors:
             raise AssertionError("nothing is to be embedded")

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from embermem import Memory
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.core.vectors import of_summaries
-from embermem.embedders import minilm, use
+from embermem.embedders import e5
 from embermem.store.engines.short_names import ShortName
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -20,8 +20,7 @@ from scripted import NOW, SMALL
 from soundness import assert_sound, rows
 
 SQLITE, SERVER = sqlite.dialect(), postgresql.dialect()  # type: ignore[no-untyped-call]
-EMBEDDERS = (minilm.NAME, f"{minilm.NAME}+{use.NAME}")
-KNOWN = (*EMBEDDERS, *map(of_summaries, EMBEDDERS), ExtractiveAnalyst().name)
+KNOWN = (e5.NAME, of_summaries(e5.NAME), ExtractiveAnalyst().name)
 
 
 @given(name=st.text() | st.sampled_from(KNOWN))

@@ -55,9 +55,7 @@ def footprint(
     settle_seconds: Annotated[
         float, typer.Option(min=0.1, help="Duration of settling, for each embedder and version.")
     ] = 8.0,
-    embedder: Annotated[
-        str | None, typer.Option(help="`hashed`, `minilm` or `minilm+use`; default: what a new store gets.")
-    ] = None,
+    embedder: Annotated[str | None, typer.Option(help="`hashed` or `e5`; default: what a new store gets.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Everything once, small and short: a test of the command.")
     ] = False,

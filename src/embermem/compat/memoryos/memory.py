@@ -21,7 +21,7 @@ __all__ = ["Memoryos"]
 _FILE = "ember.db"
 """The store's file below `data_storage_path`."""
 _MINILM = ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
-_OWN = ("auto", "minilm+use", "minilm", "hashed")
+_OWN = ("auto", "e5", "hashed")
 _ROLE = "You are {assistant}, and the user's {relationship}. Reply in the user's language."
 
 

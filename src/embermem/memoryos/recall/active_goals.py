@@ -115,7 +115,7 @@ def _nearness(view: View, seen: Mapping[int, Sequence[int]]) -> Floats:
     places, rows = np.array(pairs).T
     cosines = np.full(len(near), -np.inf)
     np.maximum.at(cosines, places, view.similarities(rows))
-    return near + view.understood * np.where(np.isfinite(cosines), cosines, 0.0)
+    return near + np.where(np.isfinite(cosines), cosines, 0.0)
 
 
 def _newness(fact: Fact, rows: Sequence[int], view: View, now: datetime | None) -> float:

@@ -47,8 +47,6 @@ _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
 _EACH_SIDE = 8
 """How many utterances of whom the query names, and of all others, are held against each other."""
-_READ = 0.5
-"""How much of a query the embedder must read for its vectors to say anything of how sure a recall is."""
 _LEAST, _LEAST_SHARE = 1e-4, 0.01
 """The least probability and share, and the greatest one's distance from 1, of which log odds are taken."""
 _ON_THE_DAY = 0.5
@@ -136,8 +134,8 @@ def pages_hold(answerable: float, settings: Settings) -> float:
 
 
 def fitted_for(view: View) -> bool:
-    """Whether the probabilities were fitted for such a query: by an embedder with token vectors, who reads it."""
-    return view.query.tokens is not None and view.understood >= _READ
+    """Whether the probabilities were fitted for such a query: by an embedder with token vectors."""
+    return view.query.tokens is not None
 
 
 def share_of_budget(view: View, answerable: float, people: People) -> float:
@@ -191,7 +189,7 @@ def _best_window(near: Floats, shares: Floats) -> float:
 def _cosine(view: View, best: Rows, words: float) -> float:
     """The highest cosine among these rows; what their words are worth, where no vector says anything of the query."""
     vector = view.query.vector
-    if vector is None or not vector.any() or view.understood < _READ:
+    if vector is None or not vector.any():
         return view.settings.confidence_as_cosine * words
     return max(0.0, float(view.similarities(best).max()))
 
@@ -259,14 +257,10 @@ class _Nearness:
         unlike = view.settings.confidence_unlike
         self.each, self.each_shares = unlike + (1.0 - unlike) * self.held, self.word_shares
         inside = np.flatnonzero(rows < view.n)
-        by_second = view.snapshot.by_second[rows[inside]]
-        # The tokens of one encoder: of the one that reads most of these rows, if it reads the query.
-        which = 1 if len(view.asked_tokens[0][0]) == 0 or by_second.mean() > 0.5 else 0
-        query, idf = view.asked_tokens[which]
-        if len(query) == 0 or float(idf.sum()) <= 0.0 or view.understood < _READ:
+        query, idf = view.asked_tokens
+        if float(idf.sum()) <= 0.0:
             return
         by_words = self.each @ self.each_shares
-        inside = inside[by_second] if which else inside[~by_second]
         counts, codes, norms = view.snapshot.tokens_of(rows[inside])
         some = counts > 0
         if not some.any():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.index.pairs import similarities_among
+from embermem.index.products import cosines
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.recall.themes import bears_on, speaks_of, states_taste, themes_of
@@ -48,9 +48,7 @@ def preferences(view: View, scores: Floats) -> Floats | None:
         return None
     near, word = np.zeros(len(rows)), 1.0
     if view.query.statements is not None:
-        near = similarities_among(view.snapshot.vectors_of(rows), view.query.statements, view.snapshot.first_dim).max(
-            axis=1
-        )
+        near = cosines(view.snapshot.vectors_of(rows), view.query.statements).max(axis=1).astype(np.float64)
         near, word = np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0), _WORD
     near[np.isin(rows, known)] += word
     found = np.zeros(view.n)

@@ -37,8 +37,7 @@ from embermem.core.vectors import page_vector
 from embermem.index.channels import speaker
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
-from embermem.index.pairs import similarities
-from embermem.index.products import highest
+from embermem.index.products import cosines, highest
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
@@ -79,7 +78,7 @@ _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
 NOT_FITTED = "relevance and confidence were fitted for the embedder all-MiniLM-L6-v2 and text that it reads (English)"
-"""The note of a recall by another embedder, or in another language: the probabilities are rough there."""
+"""The note of a recall by an embedder without token vectors: the probabilities are rough there."""
 
 
 def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chain]]:
@@ -507,7 +506,7 @@ def _page_score(view: View, page: int) -> float:
         return 0.0
     begins = view.snapshot.page_begins(page)
     vector = page_vector(view.snapshot.vectors_of(begins))
-    return float(similarities(vector[None], view.query.vector, view.snapshot.first_dim)[0])
+    return float(cosines(vector[None], view.query.vector[None])[0, 0])
 
 
 def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:

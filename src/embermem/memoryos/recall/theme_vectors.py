@@ -12,9 +12,9 @@ import numpy as np
 
 from embermem.core import npz
 from embermem.core.errors import EmbedderError
-from embermem.index.pairs import similarities
+from embermem.index.products import cosines
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples, theme_statements
-from embermem.protocols import Embedder, PairedEmbedder
+from embermem.protocols import Embedder
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -31,7 +31,6 @@ class ThemeVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._questions, self._preferences = map(_Examples, EXAMPLES)
 
     def near(self, vector: Vector | None) -> frozenset[str]:
@@ -39,7 +38,7 @@ class ThemeVectors:
         if vector is None or (known := self._questions.embedded(self._embedder)) is None:
             return frozenset()
         names, vectors = known
-        near = (similarities(vectors, vector, self._first_dim) >= THEME_NEAR).tolist()
+        near = (cosines(vectors, vector[None])[:, 0] >= THEME_NEAR).tolist()
         return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def preferences(self, themes: Collection[str]) -> Vectors | None:

@@ -6,7 +6,7 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -17,13 +17,12 @@ from embermem.core.changes import Change, VisitCount
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId, UtteranceOrigin
-from embermem.core.vector_codes import halves_of, stored_bytes
 from embermem.languages.text_marks import marks_of_message
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
-from embermem.store.codec import micros, moment, record, row_of, with_vectors, zoned
+from embermem.store.codec import micros, moment, record, row_of, zoned
 from embermem.store.erasing import Erasing, gone_marks, sum_again
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
@@ -108,7 +107,7 @@ class ReceiptPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorPart:
-    """An utterance's vector (half precision, little-endian), and those of its tokens, packed, if there are any; of a
+    """An utterance's vector (core/vector_codes.py), and those of its tokens, packed, if there are any; of a
     long text, those of its first passage, and in `passages` those of the others (codec.py)."""
 
     seq: int
@@ -177,7 +176,7 @@ class Transferring(Erasing):
             write(c, schema.page, _page_rows(owner.id, parts.utterances))
             write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
             write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
-            write(c, schema.embedding, (row_of(_kept(one), schema.embedding, **of) for one in parts.vectors))
+            write(c, schema.embedding, (row_of(one, schema.embedding, **of) for one in parts.vectors))
             set_owner(
                 c,
                 owner.id,
@@ -251,14 +250,7 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
         case _:
             if row.embedder != embedder:
                 return None
-            passages = None if row.passages is None else with_vectors(row.passages, halves_of)
-            return record(VectorPart, row, data=halves_of(row.data), passages=passages)
-
-
-def _kept(part: VectorPart) -> VectorPart:
-    """With vectors as they are stored, which have fewer bytes where they were rounded."""
-    passages = None if part.passages is None else with_vectors(part.passages, stored_bytes)
-    return replace(part, data=stored_bytes(part.data), passages=passages)
+            return record(VectorPart, row)
 
 
 def _refuse_anything(c: Connection, owner: Owner) -> None:

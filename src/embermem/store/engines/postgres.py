@@ -40,6 +40,7 @@ from embermem.store import migrations, schema
 from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines import citus, postgres_backup
 from embermem.store.engines.database import Database, raise_interrupt
+from embermem.store.engines.vector_type import column_is_halfvec
 from embermem.store.forgotten_key import KeyFile, StoredKey
 
 __all__ = ["Postgres"]
@@ -210,7 +211,7 @@ class Postgres(Database):
             )
         self._refuse_half_spread(spread)
         with engine.connect() as connection:
-            self._halfvec, self._spread = _has_halfvec(connection), bool(spread)
+            self._halfvec, self._spread = column_is_halfvec(connection, schema.embedding.name), bool(spread)
         self._speak_of_vectors(engine)
 
     def _refuse_half_spread(self, spread: Collection[str]) -> None:
@@ -561,12 +562,6 @@ def _with_extension(connection: Connection) -> bool:
 
 def _has_extension(connection: Connection) -> bool:
     return connection.execute(text("SELECT to_regtype('halfvec') IS NOT NULL")).scalar_one() is True
-
-
-def _has_halfvec(connection: Connection) -> bool:
-    query = "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'data'"
-    found = connection.execute(text(query), {"t": schema.embedding.name}).scalar()
-    return str(found).rpartition(".")[2] == "halfvec"
 
 
 def _ours(place: str, error: Exception) -> StoreError:

@@ -13,12 +13,13 @@ from embermem.core.vectors import of_summaries
 
 __all__ = ["ShortName"]
 
-_PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
+_MINILM = "all-MiniLM-L6-v2"
+_E5 = "multilingual-e5-small+ember-1"
 _SHORT: Mapping[str, str] = {
-    _PAIR: "~p",
-    of_summaries(_PAIR): "~P",
     _MINILM: "~m",
     of_summaries(_MINILM): "~M",
+    _E5: "~e",
+    of_summaries(_E5): "~E",
     "extractive-v1": "~x",
 }
 """What stands in files. A short form never changes; a new name may get one that no other has, with a step in

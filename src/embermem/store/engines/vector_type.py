@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, type_coerce
+from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
@@ -23,10 +23,6 @@ class Vectors(TypeDecorator[bytes]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """`halfvec`, if the database has it."""
         return dialect.type_descriptor(_HalfVec() if getattr(dialect, "ember_halfvec", False) else LargeBinary())
-
-    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
-        """The same for the same numbers, also of those in half precision that a migrated store has."""
-        return None if value is None else vector_codes.stored_bytes(value)
 
 
 _HEAD = 4
@@ -56,25 +52,26 @@ class _HalfVec(UserDefinedType[bytes]):
         )
 
 
-def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
-    """A column of vectors for who reads many and takes them as they are: in half precision where a migrated store or
-    pgvector has them so."""
-    return type_coerce(column, _HalfVec() if are_halves(c) else LargeBinary())
-
-
 def are_halves(c: Connection) -> bool:
     """Whether the database's vectors are of pgvector's type."""
     return bool(getattr(c.dialect, "ember_halfvec", False))
 
 
+def column_is_halfvec(c: Connection, table: str) -> bool:
+    """The same by the column `data` of a table, of a database that is not yet open as a store."""
+    if c.dialect.name == "sqlite":
+        return False
+    query = "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = to_regclass(:t) AND attname = 'data'"
+    return str(c.execute(text(query), {"t": table}).scalar()).rpartition(".")[2] == "halfvec"
+
+
 def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnElement[bool]:
-    """Whether each vector of a column may have so many numbers, as its length says: two bytes each in half precision,
-    else one, or three eighths of one."""
+    """Whether each vector of a column has so many numbers, as its length says."""
     if halves:
         fits: ColumnElement[bool] = func.vector_dims(data) == dim
         return fits
-    length = func.length(data)
-    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim * 3 // 8, dim + 6)))
+    exact: ColumnElement[bool] = func.length(data) == dim + vector_codes.TAIL
+    return exact
 
 
 def is_sum(data: ColumnElement[bytes], dim: Any) -> ColumnElement[bool]:

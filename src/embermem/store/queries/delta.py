@@ -23,7 +23,6 @@ from embermem.core.vector_codes import StoredVectors
 from embermem.protocols import Delta, PageMark
 from embermem.store import schema
 from embermem.store.codec import moment, passages_from, record
-from embermem.store.engines.vector_type import as_sent
 from embermem.store.queries import persona, reads
 from embermem.store.queries.changes import parts
 from embermem.store.statements import utterances
@@ -109,7 +108,7 @@ def _newer(
     owner_id = known.owner_id
     vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
-        select(vector.c.seq, as_sent(c, vector.c.data), vector.c.tokens, vector.c.passages).where(
+        select(vector.c.seq, vector.c.data, vector.c.tokens, vector.c.passages).where(
             vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
         )
     ).all()
