@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -56,37 +56,31 @@ UNKNOWN: Final = Vocabulary("und", frozenset(), InflectedWords("", frozenset()).
 """Of words in a script of which no language is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The languages of one script, the first of those that fit a text equally well before the others."""
-
-    script: str
-    places: tuple[int, ...]
-
-
 @lru_cache(maxsize=4096)
 def by_script(folded: str) -> Mapping[str, Vocabulary]:
-    """The language of a folded text's words, by the script of a word: the default one where nothing tells. Scripts of
-    which no language is known are not in it."""
-    vocabularies, telling, letters, scripts = _tables()
-    is_ascii = folded.isascii()
-    found = [0.0] * len(vocabularies)
-    for word in (_WORD_IN_ASCII if is_ascii else _WORD).findall(folded[:_LOOKS_AT]):
-        for place in telling.get(word, ()):
-            found[place] += 1
-        if "'" in word:  # "j'habite": it begins with a word that lost its vowel
-            for place in telling.get(word[: word.index("'") + 1], ()):
-                found[place] += 1
+    """The language of a folded text's words, by the script of a word: of Latin letters the default one where nothing
+    tells. Scripts of which no language is known are not in it."""
+    known, is_ascii = _known(), folded.isascii()
+    words = {*(_WORD_IN_ASCII if is_ascii else _WORD).findall(folded[:_LOOKS_AT])}
+    if "'" in folded:  # "j'habite": it begins with a word that lost its vowel
+        words |= {word[: word.index("'") + 1] for word in words if "'" in word}
+    if is_ascii and len(words & known.of_default) >= len(words & known.of_others):
+        return known.firsts  # no other language has more of its words
+    found: dict[int, float] = {}
+    for word in words:
+        for place in known.telling.get(word, ()):
+            found[place] = found.get(place, 0.0) + 1
     if not is_ascii:
-        written = set(folded)
-        for place, own in letters:
-            if not own.isdisjoint(written):
-                found[place] += _LETTERS
-    known = scripts[:1] if is_ascii else scripts
-    best = {one.script: max(one.places, key=found.__getitem__) for one in known}
-    told = {script: vocabularies[place] for script, place in best.items()}
-    if found[best[_DEFAULT_SCRIPT]] < _SURE:
-        told[_DEFAULT_SCRIPT] = _unsure(told[_DEFAULT_SCRIPT])
+        for place in {place for letter in {*folded} & known.with_letters for place in known.letters[letter]}:
+            found[place] = found.get(place, 0.0) + _LETTERS
+    best: dict[str, int] = {}
+    for place in sorted(found):
+        script = known.scripts[place]
+        if script not in best or found[place] > found[best[script]]:
+            best[script] = place
+    told = {**known.firsts, **{script: known.vocabularies[place] for script, place in best.items()}}
+    if (latin := best.get(_DEFAULT_SCRIPT)) is not None and found[latin] < _SURE:
+        told[_DEFAULT_SCRIPT] = _unsure(known.vocabularies[latin])
     return told
 
 
@@ -103,32 +97,54 @@ def script_of(letter: str) -> str:
     return unicodedata.name(letter, _DEFAULT_SCRIPT).partition(" ")[0]
 
 
-@cache
-def _tables() -> tuple[
-    tuple[Vocabulary, ...], Mapping[str, tuple[int, ...]], tuple[tuple[int, Set[str]], ...], tuple[_Known, ...]
-]:
-    """The vocabularies; by word those whose function word it is; the letters of each that has some of its own; and the
-    vocabularies of each script. The default language and those with a folder come first."""
-    vocabularies: list[Vocabulary] = []
-    telling: dict[str, list[int]] = {}
-    letters: list[tuple[int, Set[str]]] = []
-    scripts: dict[str, list[int]] = {_DEFAULT_SCRIPT: []}
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """All languages by their places: the default one first, then the others with a folder. `telling` has those whose
+    function word a word is, `letters` those that a letter speaks for; `firsts` are the first of each script."""
 
-    def add(vocabulary: Vocabulary, words: Set[str], own: str) -> None:
+    vocabularies: tuple[Vocabulary, ...]
+    scripts: tuple[str, ...]
+    firsts: Mapping[str, Vocabulary]
+    telling: Mapping[str, Sequence[int]]
+    letters: Mapping[str, Sequence[int]]
+    with_letters: Set[str]
+    of_default: Set[str]
+    of_others: Set[str]
+
+
+@cache
+def _known() -> _Known:
+    vocabularies, scripts = list[Vocabulary](), list[str]()
+    telling: dict[str, list[int]] = {}
+    letters: dict[str, list[int]] = {}
+    for vocabulary, words, own in _languages():
         place = len(vocabularies)
         vocabularies.append(vocabulary)
+        scripts.append(script_of(min(words)[0]))
         for word in words:
             telling.setdefault(word, []).append(place)
-        if own:
-            letters.append((place, frozenset(own)))
-        scripts.setdefault(script_of(min(words)[0]), []).append(place)
+        for letter in own:
+            letters.setdefault(letter, []).append(place)
+    return _Known(
+        vocabularies=tuple(vocabularies),
+        scripts=tuple(scripts),
+        firsts={script: vocabularies[scripts.index(script)] for script in scripts},
+        telling=telling,
+        letters=letters,
+        with_letters=frozenset(letters),
+        of_default=frozenset(word for word, places in telling.items() if places[0] == 0),
+        of_others=frozenset(word for word, places in telling.items() if places[-1] != 0),
+    )
 
+
+def _languages() -> Iterator[tuple[Vocabulary, Set[str], str]]:
+    """Each language with the words and the letters that tell it."""
     for language in registry.all():
         if not language.signs:
             words = language.telling_words or language.stop_words
             if language is registry.default():
                 words |= {*_NEGATIONS}
-            add(Vocabulary(language.code, language.stop_words, language.search_terms_of), words, language.own_letters)
+            yield Vocabulary(language.code, language.stop_words, language.search_terms_of), words, language.own_letters
     lines = files("embermem.languages").joinpath("function_words.txt").read_text(encoding="utf-8").splitlines()
     for line in lines:
         if not line.startswith("#"):
@@ -138,10 +154,4 @@ def _tables() -> tuple[
             elided = "|".join(word for word in words if word.endswith("'")) or NEVER
             inflected = InflectedWords(stemmer.strip("="), words, elided=elided)
             terms_of = inflected.terms_of if stemmer == "=" else inflected.search_terms_of
-            add(Vocabulary(code, inflected.function_words, terms_of), words, own)
-    return (
-        tuple(vocabularies),
-        {word: tuple(places) for word, places in telling.items()},
-        tuple(letters),
-        tuple(_Known(script, tuple(places)) for script, places in scripts.items()),
-    )
+            yield Vocabulary(code, inflected.function_words, terms_of), words, own

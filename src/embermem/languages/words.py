@@ -58,6 +58,7 @@ _RUN = regex(
         )
     )
 )
+_RUN_IN_ASCII = regex(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
 _SYLLABIC = regex(f"[{SYLLABIC.signs}]")
 _UNSPACED_SIGNS = "".join(language.signs for language in all() if not language.spaced)
 _UNSPACED = regex(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
@@ -74,7 +75,7 @@ _QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in lan
 
 def runs(text: str) -> list[str]:
     """Each word, or unbroken run of a language's own signs, as written."""
-    return _RUN.findall(text)
+    return (_RUN_IN_ASCII if text.isascii() else _RUN).findall(text)
 
 
 def placed_runs(text: str) -> Iterator[tuple[str, int]]:
