@@ -12,6 +12,7 @@ _SAME_LETTERS = str.maketrans(
         "ک": "ك", "ی": "ي", "ى": "ي", "ے": "ي", "ہ": "ه", "ھ": "ه", "ە": "ه", "ة": "ه", "ـ": "",
         "\u0901": "\u0902", "\u0981": "\u0982",  # the two signs of a nasal vowel, in Hindi and Bengali
     }
+    | dict(zip("ךםןףץ", "כמנפצ", strict=True))
     | {zero + digit: str(digit) for zero in (0x0660, 0x06F0, 0x0966, 0x09E6) for digit in range(10)}
 )  # fmt: skip
 """Letters that are written one for the other, or that a keyboard lacks, and digits of other scripts."""
