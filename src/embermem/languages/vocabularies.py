@@ -37,7 +37,7 @@ _SURE = 1.5
 """With less a language may be another: its function words may be words ("lake" is one in Swahili), and are kept."""
 _NEGATIONS = ("no", "not", "never", "nothing")
 """They tell English, too: they are no function words of it, because they carry meaning."""
-_WORD = re.compile(rf"[^\W\d_]+(?:[{MARKS}]+[^\W\d_]*)*(?:'[^\W\d_]+)*'?")
+_WORD = re.compile(rf"[^\W\d_]+(?:[{MARKS}][^\W\d_]*)*(?:'[^\W\d_]+)*'?")
 _WORD_IN_ASCII = re.compile(r"[a-z]+(?:'[a-z]+)*'?")
 _DEFAULT_SCRIPT = "LATIN"
 
@@ -56,12 +56,16 @@ UNKNOWN: Final = Vocabulary("und", frozenset(), InflectedWords("", frozenset()).
 """Of words in a script of which no language is known."""
 
 
-@lru_cache(maxsize=4096)
 def by_script(folded: str) -> Mapping[str, Vocabulary]:
     """The language of a folded text's words, by the script of a word: of Latin letters the default one where nothing
     tells. Scripts of which no language is known are not in it."""
+    return _by_script(folded[:_LOOKS_AT])
+
+
+@lru_cache(maxsize=4096)
+def _by_script(folded: str) -> Mapping[str, Vocabulary]:
     known, is_ascii = _known(), folded.isascii()
-    words = {*(_WORD_IN_ASCII if is_ascii else _WORD).findall(folded[:_LOOKS_AT])}
+    words = {*(_WORD_IN_ASCII if is_ascii else _WORD).findall(folded)}
     if "'" in folded:  # "j'habite": it begins with a word that lost its vowel
         words |= {word[: word.index("'") + 1] for word in words if "'" in word}
     if is_ascii and len(words & known.of_default) >= len(words & known.of_others):

@@ -54,7 +54,7 @@ _RUN = regex(
     "|".join(
         (
             *(f"[{signs}]+" for signs in (*_TOGETHER, SYLLABIC.signs)),
-            rf"{_LETTER}+(?:(?:[{MARKS}]+|['’](?={_LETTER})){_LETTER}*)*",
+            rf"{_LETTER}+(?:(?:[{MARKS}]|['’](?={_LETTER})){_LETTER}*)*",
         )
     )
 )
