@@ -19,7 +19,7 @@ from embermem.index.products import cosines
 from embermem.index.query_context import View
 from embermem.index.texts import Texts
 from embermem.languages.questions import asks_for_number, asks_for_time
-from embermem.languages.words import terms, unspaced
+from embermem.languages.words import is_beginning, search_terms, unspaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,13 +87,14 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
     Such a name that stands whole in the query is meant alone: of two people with one family name, one is asked for.
     """
-    asked, query = set(view.weights), fold(view.query.in_full)
+    asked = {term for term in view.weights if not is_beginning(term)}
+    known, query = view.vocabularies, fold(view.query.in_full)
     whole = {name for name in names if unspaced(name) and fold(name) in query}
 
     def named(name: str) -> bool:
         if not unspaced(name):
-            return not asked.isdisjoint(terms(name))
-        return name in whole if whole else any(len(term) > 1 and term in asked for term in terms(name))
+            return not asked.isdisjoint(search_terms(name, known))
+        return name in whole if whole else any(len(term) > 1 and term in asked for term in search_terms(name, known))
 
     return [named(name) for name in names]
 

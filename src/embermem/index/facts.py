@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core.types import Fact, FactId, Persona
-from embermem.languages.words import terms
+from embermem.languages.words import search_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class FactTable:
         """The table of another persona. A fact that both hold is not cut into terms again."""
         rows = (*persona.facts, *persona.agent_facts, *archived)
         known = self._terms
-        return FactTable(rows, {f.id: known[f.id] if f.id in known else frozenset(terms(f.text)) for f in rows})
+        return FactTable(rows, {f.id: known[f.id] if f.id in known else frozenset(search_terms(f.text)) for f in rows})
 
     @classmethod
     def of_terms(cls, persona: Persona, archived: Iterable[Fact], known: Mapping[str, Sequence[str]]) -> FactTable:

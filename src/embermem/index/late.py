@@ -6,15 +6,12 @@ Idea: Khattab and Zaharia, ColBERT, arXiv 2004.12832. The token vectors of an ut
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core.text import fold
 from embermem.index.products import rows_alone
-from embermem.languages.registry import DEFAULT, named, spelled
-from embermem.languages.words import language_of_run, runs
+from embermem.languages.words import search_terms, vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint8]
     Floats = NDArray[np.float32]
 
-__all__ = ["inverse_lengths", "max_sims", "packed", "squares_of", "stem_of", "stems_of"]
+__all__ = ["inverse_lengths", "max_sims", "packed", "squares_of", "stems_of"]
 
 _STEPS = 7
 """A dimension is one of −7 … 7, kept as 1 … 15 in half a byte."""
@@ -40,16 +37,8 @@ _IN_CACHE = 512
 def stems_of(words: Sequence[str]) -> list[str | None]:
     """The term that each token's word of a text is for BM25; None for function words and punctuation, which late
     interaction leaves out."""
-    language = spelled(" ".join(words)).code
-    return [stem_of(word, language) for word in words]
-
-
-@lru_cache(maxsize=65_536)
-def stem_of(word: str, code: str = DEFAULT) -> str | None:
-    """The first term of a word in a text of this language; None for function words and punctuation."""
-    language = named(code)
-    stems = (language_of_run(run, language).terms_of(run) for run in runs(fold(word)))
-    return next((stem for found in stems for stem in found), None)
+    known = vocabularies(" ".join(words))
+    return [next(iter(search_terms(word, known)), None) for word in words]
 
 
 def packed(tokens: TokenVectors) -> bytes:

@@ -24,7 +24,7 @@ from embermem.index.products import code_products
 from embermem.index.said import Ids, Said, micros
 from embermem.index.vectors import indexed_text
 from embermem.languages.questions import says_number, states_preference
-from embermem.languages.words import asks, terms
+from embermem.languages.words import asks, search_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -384,7 +384,7 @@ class Log:
         begin = self.rows
         utterances, texts = self._passages(said, begin, embedded)
         first_rows = self.first_rows.data[begin : begin + len(texts)].tolist()
-        self.words.add_all([terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True)])
+        self.words.add_all([search_terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True)])
         self.dates.add_all(
             (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
         )

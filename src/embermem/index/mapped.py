@@ -257,10 +257,11 @@ def _aligned(offset: int) -> int:
 
 @cache
 def _version() -> str:
-    """What arrays depend on: the contents of the modules that make them, and the packages that cut words."""
+    """What arrays depend on: the contents of the modules that make them and of their lists of words, and the packages
+    that cut words."""
     found = zlib.crc32(np.dtype("<u4").newbyteorder("=").str.encode())
     for package in (Path(core.__file__).parent, Path(__file__).parent, Path(languages.__file__).parent):
-        for module in sorted(package.rglob("*.py")):
+        for module in sorted((*package.rglob("*.py"), *package.rglob("*.txt"))):
             found = zlib.crc32(module.read_bytes(), zlib.crc32(os.fspath(module.relative_to(package)).encode(), found))
     for name in _WORD_CUTTERS:
         with suppress(PackageNotFoundError):  # an application that was frozen has no metadata of packages

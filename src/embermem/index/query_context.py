@@ -24,7 +24,7 @@ from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
-from embermem.languages.words import terms
+from embermem.languages.words import search_terms, vocabularies
 from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ class View:
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
         self.allowed = self._allowed()
+        self.vocabularies = vocabularies(query.text)
+        """The languages of the query's words, by script."""
         self.corrections = self._corrections()
-        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
+        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in search_terms(query.text)))
         """The query's own terms."""
 
     def _allowed(self) -> Mask | None:
@@ -126,10 +128,9 @@ class View:
         pieces = Counter(() if tokens is None else tokens.words)
         known = set(stems_of([word for word, count in pieces.items() if count == 1]))
         words, n = self.snapshot.words, self.n
-        unknown = [
-            term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
-        ]
-        function_words = languages.spelled(self.query.text).stop_words
+        asked = dict.fromkeys(search_terms(self.query.text))
+        unknown = [term for term in asked if term not in known and not words.holds(term, n)]
+        function_words = self.vocabularies["LATIN"].stop_words
         found = {
             term: corrected(term, lambda one: words.holds(one, n), function_words, words.known)
             for term in unknown[: self.settings.query_terms]
@@ -140,7 +141,7 @@ class View:
     def terms_before(self) -> tuple[str, ...]:
         """Those of the turns that it rests on that it lacks itself. Who spoke is not named there for a query that names
         somebody."""
-        found = dict.fromkeys(term for turn in self.query.before for term in terms(turn))
+        found = dict.fromkeys(term for turn in self.query.before for term in search_terms(turn))
         named = not self.names.isdisjoint(self.terms)
         return tuple(term for term in found if term not in self.terms and not (named and term in self.names))
 

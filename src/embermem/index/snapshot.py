@@ -33,7 +33,7 @@ from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
 from embermem.index.part import Part
 from embermem.index.segments import SegmentRow, Segments, SegmentTable
 from embermem.index.texts import Links, Texts
-from embermem.languages.words import terms
+from embermem.languages.words import search_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -417,7 +417,7 @@ class Snapshot:
         """The terms of the names of all who spoke."""
         spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
         names = self._log.speakers
-        return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in terms(names[number]))
+        return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in search_terms(names[number]))
 
     def thread_of(self, n: int) -> Rows:
         """The number of the thread of each of the first n rows: threads are numbered from 0 as they began."""

@@ -49,6 +49,9 @@ class European(Language):
     def terms_of(self, run: str) -> tuple[str, ...]:
         return self.vocabulary.terms_of(run)
 
+    def search_terms_of(self, run: str) -> tuple[str, ...]:
+        return self.vocabulary.search_terms_of(run)
+
     def terms_to_match(self, run: str) -> tuple[str, ...]:
         return self.vocabulary.terms_to_match(run)
 

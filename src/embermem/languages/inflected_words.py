@@ -1,4 +1,4 @@
-"""Words of a European language other than English: stems (Snowball) without accents, elisions, function words."""
+"""Words of any language with spaces other than English: stems (Snowball), elisions, function words."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from embermem.core.text import bare, fold
+from embermem.core.text import bare, fold, plain
 from embermem.languages.parts import NEVER
 
-__all__ = ["InflectedWords"]
+__all__ = ["BEGINS", "InflectedWords"]
 
 _LONGEST = 64
 """Longer runs of letters are no words (base64, hashes): they are not stemmed, and no cache holds them."""
 _LONGEST_KEYWORD = 40
+_BEGINNING: Final = 4
+"""Letters with which forms of a word begin alike, where a stemmer knows too little, or there is none. Measured on the
+texts of encoder/data in 21 languages (mean recall@10 of BM25 alone): without beginnings .547, of 5 letters .560, of 4
+.576."""
+_BEFORE_ENDING: Final = 3
+"""Letters before an apostrophe behind which an ending stands: fewer are the beginning of a word, as in "п'ять"."""
+BEGINS: Final = "*"
+"""Behind a beginning, so that it is no word: only other beginnings match it, and no slip is looked for in it."""
 _CACHED: Final = 65_536
 
 
@@ -27,19 +35,20 @@ class InflectedWords:
         algorithm: str,
         stop_words: frozenset[str],
         *,
-        fillers: Callable[[], frozenset[str]],
+        fillers: Callable[[], frozenset[str]] = frozenset,
         elided: str = NEVER,
         singular: Callable[[str], str] = lambda word: word,
     ) -> None:
-        """`algorithm` is the name of its Snowball stemmer, `elided` a pattern of a word that lost its vowel before the
-        next ("l'"), with the apostrophe."""
+        """`algorithm` is the name of its Snowball stemmer, "" where there is none: then a word is its own stem, with
+        its accents. `elided` is a pattern of a word that lost its vowel before the next ("l'"), with the apostrophe."""
         self._algorithm = algorithm
-        self._stop_words = stop_words | {bare(word) for word in stop_words}
+        self._stop_words = stop_words | {bare(word) for word in stop_words if algorithm}
         self._fillers = fillers
         self._elided = re.compile(rf"(?:{elided})+")
         self._singular = singular
         self._local = threading.local()
         self._cached_terms = lru_cache(maxsize=_CACHED)(self._terms)
+        self._cached_search_terms = lru_cache(maxsize=_CACHED)(self._search_terms)
         self._cached_stem = lru_cache(maxsize=_CACHED)(self._stem)
 
     @property
@@ -51,6 +60,10 @@ class InflectedWords:
         """The stem of a folded word, and the word as the default language compares it, if that differs: so that names
         and words match also where the other text is too short to tell its language. None of a function word."""
         return self._cached_terms(run) if len(run) <= _LONGEST else self._terms(run)
+
+    def search_terms_of(self, run: str) -> tuple[str, ...]:
+        """The same, and behind them the first letters of the word: its other forms begin so, too."""
+        return self._cached_search_terms(run) if len(run) <= _LONGEST else self._terms(run)
 
     def terms_to_match(self, run: str) -> tuple[str, ...]:
         """The word as the default language compares it, without accents, whatever language the other text is in."""
@@ -91,15 +104,30 @@ class InflectedWords:
     def _terms(self, run: str) -> tuple[str, ...]:
         from embermem.languages.registry import default
 
-        word = self.without_elision(run)
+        word = self._without_ending(self.without_elision(run))
         if word in self._stop_words:
             return ()
-        return tuple(dict.fromkeys((self.stem(word), *(default().terms_of(word) or ()))))
+        return tuple(dict.fromkeys((self.stem(word), *default().terms_of(plain(word)))))
+
+    def _search_terms(self, run: str) -> tuple[str, ...]:
+        found = self._terms(run)
+        word = plain(self._without_ending(self.without_elision(run)))
+        if not found or len(word) < _BEGINNING or word[0].isdecimal():
+            return found
+        return (*found, word[:_BEGINNING] + BEGINS)
+
+    @staticmethod
+    def _without_ending(word: str) -> str:
+        """A word without an ending behind an apostrophe: "ankara'ya" is "ankara"."""
+        found = word.find("'")
+        return word[:found] if found >= _BEFORE_ENDING else word
 
     def _stem(self, word: str) -> str:
+        if not self._algorithm:
+            return word
         stemmer = getattr(self._local, "stemmer", None)
         if stemmer is None:
             import Stemmer
 
             stemmer = self._local.stemmer = Stemmer.Stemmer(self._algorithm)
-        return bare(str(stemmer.stemWord(word)))
+        return plain(str(stemmer.stemWord(word)))

@@ -97,6 +97,10 @@ class Language:
         """The terms of a folded word (of a run without spaces, if it is written so): none for a function word."""
         return () if run in self.stop_words else (bare(run),)
 
+    def search_terms_of(self, run: str) -> tuple[str, ...]:
+        """The same for a search, where more forms of a word are to meet."""
+        return self.terms_of(run)
+
     def terms_to_match(self, run: str) -> tuple[str, ...]:
         """The same for uses that must not miss a match: without accents, in full case folding."""
         return self.terms_of(run)

@@ -7,28 +7,34 @@ text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from datetime import datetime
 from itertools import pairwise
 
 from embermem.core.patterns import regex
 from embermem.core.text import fold, visible
+from embermem.languages.inflected_words import BEGINS
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
 from embermem.languages.registry import all, by_signs, default, of_signs, signed, spelled
+from embermem.languages.syllables import LANGUAGE as SYLLABIC
+from embermem.languages.vocabularies import MARKS, UNKNOWN, Vocabulary, by_script, script_of
 
 __all__ = [
     "asks",
     "content_words",
     "date_words",
     "has_content_words",
+    "is_beginning",
     "language_of_run",
     "name_of",
     "placed_runs",
     "runs",
+    "search_terms",
     "sentences",
     "terms",
     "unspaced",
+    "vocabularies",
     "wide",
     "words_cut",
     "words_to_match",
@@ -43,14 +49,17 @@ _TOGETHER = tuple(
     )
 )
 """The signs that stand in one run: of a language, and of those that share them."""
+_LETTER = rf"[^\W_{_SIGNS}{SYLLABIC.signs}]"
 _RUN = regex(
     "|".join(
         (
-            *(f"[{signs}]+" for signs in _TOGETHER),
-            rf"[^\W_{_SIGNS}]+(?:['’][^\W_{_SIGNS}]+)*",
+            *(f"[{signs}]+" for signs in (*_TOGETHER, SYLLABIC.signs)),
+            rf"{_LETTER}+(?:(?:[{MARKS}]|['’](?={_LETTER})){_LETTER}*)*",
         )
     )
 )
+_RUN_IN_ASCII = regex(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
+_SYLLABIC = regex(f"[{SYLLABIC.signs}]")
 _UNSPACED_SIGNS = "".join(language.signs for language in all() if not language.spaced)
 _UNSPACED = regex(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
 _LONGEST_WORD = 2_000
@@ -66,7 +75,7 @@ _QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in lan
 
 def runs(text: str) -> list[str]:
     """Each word, or unbroken run of a language's own signs, as written."""
-    return _RUN.findall(text)
+    return (_RUN_IN_ASCII if text.isascii() else _RUN).findall(text)
 
 
 def placed_runs(text: str) -> Iterator[tuple[str, int]]:
@@ -76,13 +85,13 @@ def placed_runs(text: str) -> Iterator[tuple[str, int]]:
 
 def language_of_run(run: str, otherwise: Language) -> Language:
     """The language of what `runs` gives: that of its signs, or `otherwise`."""
-    return of_signs(run) or otherwise
+    return of_signs(run) or (SYLLABIC if _SYLLABIC.match(run) else otherwise)
 
 
 def terms(text: str, language: Language | None = None) -> list[str]:
-    """What BM25 and the Jaccard measure compare: stems without function words; characters and pairs of them in a
-    language that knows no spaces; repeats kept. What is spelled in shared letters is taken for `language`, by default
-    that of the text."""
+    """What measures of likeness compare: stems without function words; characters and pairs of them in a language that
+    knows no spaces; repeats kept. What is spelled in shared letters is taken for `language`, by default that of the
+    text."""
     folded = fold(text)
     language = language or spelled(folded)
     found: list[str] = []
@@ -93,6 +102,36 @@ def terms(text: str, language: Language | None = None) -> list[str]:
     for run in runs(folded):
         found += (language if run.isascii() else language_of_run(run, language)).terms_of(run)
     return found
+
+
+def vocabularies(text: str) -> Mapping[str, Vocabulary]:
+    """The languages of a text's words, by script, for `search_terms`."""
+    return by_script(fold(text))
+
+
+def search_terms(text: str, known: Mapping[str, Vocabulary] | None = None) -> list[str]:
+    """The terms of a text in the index and of a query: for each word that is no function word its stem, its form
+    without accents, and its first letters, whatever the language; of what knows no spaces pairs of characters; repeats
+    kept. What is written in letters that languages share is taken for `known`, by default that of the text: the forms
+    without accents meet also where a text is too short to tell its language."""
+    folded = fold(text)
+    known = by_script(folded) if known is None else known
+    found: list[str] = []
+    latin = known["LATIN"].terms_of
+    for run in runs(folded):
+        if run.isascii():
+            found += latin(run)
+        elif (own := known.get(script_of(run[0]))) is not None:
+            found += own.terms_of(run)
+        else:
+            language = language_of_run(run, default())
+            found += UNKNOWN.terms_of(run) if language is default() else language.search_terms_of(run)
+    return found
+
+
+def is_beginning(term: str) -> bool:
+    """Whether a term of `search_terms` is the first letters of a word, and no word."""
+    return term.endswith(BEGINS)
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from embermem import languages
 from embermem.core.patterns import regex
 from embermem.core.types import Chain, Fact, Passage, Persona, ProfileField, Segment, Source, Utterance
-from embermem.languages.words import sentences, terms
+from embermem.languages.words import search_terms, sentences
 from embermem.protocols import TokenCounter
 
 __all__ = [
@@ -276,7 +276,7 @@ def _heads_over(heads: Sequence[bool]) -> dict[int, int | None]:
 
 def _by_worth(choice: _Choice, weights: Mapping[str, float]) -> list[int]:
     """The bodies that hold the query's terms or stand near one, best first, down to half of the best."""
-    held = [weights.keys() & set(terms(choice.text[slice(*piece)])) for piece in choice.pieces]
+    held = [weights.keys() & set(search_terms(choice.text[slice(*piece)])) for piece in choice.pieces]
     worth: dict[int, float] = {}
     for i, head in choice.over.items():
         near = [held[j] for j in (i - 1, i + 1, head) if j is not None and (j in choice.over or j == head)]

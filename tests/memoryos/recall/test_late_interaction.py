@@ -12,7 +12,7 @@ import pytest
 from talking import Line, snapshot, unit
 
 from embermem.core.config import load
-from embermem.index.late import packed, stem_of
+from embermem.index.late import packed, stems_of
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
@@ -26,7 +26,7 @@ TALK = [Line(f"the {a} and the {b}", thread=f"t{i}") for i, (a, b) in enumerate(
 
 
 def drawn(word: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    own = np.random.default_rng(zlib.crc32((stem_of(word) or word).encode())).normal(size=TOKEN_DIM)
+    own = np.random.default_rng(zlib.crc32((stems_of([word])[0] or word).encode())).normal(size=TOKEN_DIM)
     own /= np.linalg.norm(own)
     vector = drawn("heron") + 0.3 * own if word == "bird" else own
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)

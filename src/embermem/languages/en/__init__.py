@@ -43,7 +43,6 @@ class English(Language):
     interests = cached_property(interests_of)
 
     terms_of = staticmethod(words.terms_of)
-    terms_to_match = staticmethod(words.terms_to_match)
     stem = staticmethod(words.stem)
     singular = staticmethod(words.singular)
     keywords_of = staticmethod(words.keywords_of)

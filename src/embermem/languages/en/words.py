@@ -6,7 +6,7 @@ import threading
 from functools import lru_cache
 from typing import Final
 
-from embermem.core.text import bare, fold
+from embermem.core.text import fold, plain
 from embermem.languages.language import words_of
 
 # They carry grammar, not topic. Written for this project; negations are kept out of the list.
@@ -48,14 +48,8 @@ _local = threading.local()
 
 
 def terms_of(run: str) -> tuple[str, ...]:
-    """The stem (Snowball) of a folded word; none of a function word."""
+    """The stem (Snowball) of a folded word without accents; none of a function word as it is written: "thé" is none."""
     return _cached_terms(run) if len(run) <= _LONGEST and run.isascii() else _terms(run)
-
-
-def terms_to_match(run: str) -> tuple[str, ...]:
-    """The same without accents; what is a function word is so as it is written: "thé" is none."""
-    known = terms_of(run)
-    return known if run.isascii() or not known else (stem(bare(run.removesuffix("'s"))),)
 
 
 def stem(word: str) -> str:
@@ -93,7 +87,9 @@ def _terms(run: str) -> tuple[str, ...]:
     if run in STOP_WORDS:
         return ()
     word = run.removesuffix("'s")
-    return (stem(word),) if word not in STOP_WORDS else ()
+    if word in STOP_WORDS:
+        return ()
+    return (stem(word if word.isascii() else plain(word)),)
 
 
 @lru_cache(maxsize=65_536)

@@ -60,9 +60,6 @@ class Japanese(Language):
     def both(self, one: str, other: str) -> str:
         return f"{one}と{other}"
 
-    def terms_to_match(self, run: str) -> tuple[str, ...]:
-        return words.terms_of(run)
-
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         return words.name_for(text, len(spelled))
 

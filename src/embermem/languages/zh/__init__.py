@@ -54,6 +54,7 @@ class Chinese(Language):
     speaks_of = "谈到"
 
     terms_of = staticmethod(words.terms_of)
+    search_terms_of = staticmethod(words.search_terms_of)
     keywords_of = staticmethod(words.keywords_of)
     parts_of = staticmethod(words.parts_of)
 
@@ -61,9 +62,6 @@ class Chinese(Language):
 
     def both(self, one: str, other: str) -> str:
         return f"{one}与{other}"
-
-    def terms_to_match(self, run: str) -> tuple[str, ...]:
-        return words.terms_of(run)
 
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         """Chinese or Korean, by their signs."""

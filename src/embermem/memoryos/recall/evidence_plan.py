@@ -38,7 +38,7 @@ from embermem.languages.questions import (
     happened_between,
     parts_asked,
 )
-from embermem.languages.words import content_words, terms
+from embermem.languages.words import content_words, is_beginning, search_terms
 from embermem.memoryos.recall.preferences import preferences
 from embermem.prompts.rendering import day, one_line
 
@@ -158,7 +158,7 @@ def _sides(view: View, scores: Floats) -> Step | None:
 
 def _of_parts(view: View, scores: Floats) -> dict[str, Floats]:
     """The scores of each thing that the question names beside others: by the whole query and by its own words."""
-    parts = [part for part in _parts(view.query.text) if set(terms(part)) - view.names]
+    parts = [part for part in _parts(view.query.text) if set(search_terms(part)) - view.names]
     if len(parts) < 2:
         return {}
     alone = view.settings.recall_side_alone
@@ -167,10 +167,14 @@ def _of_parts(view: View, scores: Floats) -> dict[str, Floats]:
 
 def _of_persons(view: View, scores: Floats) -> dict[str, Floats]:
     """The scores for each of several persons who spoke and whom the question names: those of the others lose."""
-    asked = set(view.terms)
+    asked = {term for term in view.terms if not is_beginning(term)}
     spoke = view.snapshot.speaker_of(view.n)
     names = view.snapshot.speakers()
-    named = [one for one in np.unique(spoke[view.candidates]).tolist() if asked & set(terms(names[one]))]
+    named = [
+        one
+        for one in np.unique(spoke[view.candidates]).tolist()
+        if asked & set(search_terms(names[one], view.vocabularies))
+    ]
     if not 2 <= len(named) <= _MOST_SIDES:
         return {}
     others = np.isin(spoke, named)
@@ -231,7 +235,7 @@ def _found(view: View, event: str) -> _Event | None:
     if now is not None and (spans := date_spans(event, now)):
         first = spans[0].first
         return _Event(now.replace(year=first.year, month=first.month, day=first.day), None)
-    if not set(terms(event)) - view.names:
+    if not set(search_terms(event)) - view.names:
         return None
     scores = _of(view, event)
     if not np.isfinite(scores).any():

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Set
 
 from embermem import languages
 from embermem.index.query_context import View
-from embermem.languages.words import asks, content_words, has_content_words, sentences, terms
+from embermem.languages.words import (
+    asks,
+    content_words,
+    has_content_words,
+    is_beginning,
+    search_terms,
+    sentences,
+    terms,
+)
 
 __all__ = ["Exchanges", "completing", "ends_in_question", "is_worth_a_line", "open_page", "statement_of"]
 
@@ -38,7 +46,7 @@ class Exchanges:
         snapshot = view.snapshot
         self._view = view
         self._names = view.names
-        self._query = frozenset(view.idf) - view.names - _COURTESY
+        self._query = frozenset(term for term in view.idf if not is_beginning(term)) - view.names - _COURTESY
         self._facts = snapshot.facts
         self._speaker = snapshot.speaker_of(view.n)
         self._asks = snapshot.notes("asks")
@@ -103,7 +111,7 @@ class Exchanges:
         fact rests on it."""
         if self._facts.is_source(int(self._view.snapshot.seqs[row])):
             return True
-        return not self._query.isdisjoint(terms(self._text(row)))
+        return not self._query.isdisjoint(search_terms(self._text(row)))
 
     def _is_seen(self, row: int) -> bool:
         return self._view.allowed is None or bool(self._view.allowed.item(row))

@@ -31,7 +31,7 @@ from embermem.index.dating import falls_on
 from embermem.index.query_context import View
 from embermem.languages.people import USER, label, told_in
 from embermem.languages.questions import asks_for_overview, asks_of_oneself
-from embermem.languages.words import content_words, terms
+from embermem.languages.words import content_words, search_terms
 from embermem.memoryos.people import People
 from embermem.prompts.rendering import one_line
 from embermem.protocols import TokenCounter
@@ -256,7 +256,7 @@ def _within(told: Sequence[_Told], view: View, counter: TokenCounter, budget: in
 
     What a statement would cover only shrinks, so that of a heap of older gains, the first that still holds is the best.
     """
-    held = [frozenset(terms(one.said)) for one in told]
+    held = [frozenset(search_terms(one.said)) for one in told]
     weights = {term: _weight(term, view) for some in held for term in some}
     costs = [counter.count(f"{one.said}; ") for one in told]
     covered, chosen, heads = set[str](), list[_Told](), set[object]()
