@@ -16,6 +16,7 @@ from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Scope, ThreadId
+from embermem.index.dating import ANY_TIME, asked_of, without_days
 from embermem.index.late import stems_of
 from embermem.index.pairs import similarities
 from embermem.index.said import micros
@@ -23,7 +24,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
-from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
+from embermem.languages.questions import asks_for_days_alone, asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
 from embermem.protocols import TokenVectors
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     Asked = tuple[NDArray[np.float32], Floats]
 
 __all__ = ["Query", "View"]
+
+_NAMED = 0.2
+"""What a day counts that a query names without asking for it, beside one that it asks for (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +86,14 @@ class Query:
         """The query, and behind it the turns that it rests on."""
         return "\n".join((self.text, *self.before))
 
+    @property
+    def searched(self) -> str:
+        """The same without the words that name days asked for: these are looked for by their time, and as words they
+        would find what names other days."""
+        now = ANY_TIME if self.at is None else self.at
+        asked = asked_of(self.text, date_spans(self.text, now), now)
+        return "\n".join((_or_all(self.text, without_days(self.text, asked)), *self.before))
+
 
 class View:
     """The rows of a snapshot as one query sees them. What its scope excludes is not among them: the snapshot was
@@ -101,8 +113,8 @@ class View:
         self.n = snapshot.n
         self.allowed = self._allowed()
         self.corrections = self._corrections()
-        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
-        """The query's own terms."""
+        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(self.text)))
+        """The query's own terms, without those that name days."""
         self.pool: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         """The rows on which late interaction was measured, ascending (p,)."""
         self.nearest: list[tuple[NDArray[np.int64], NDArray[np.float32], Floats]] = []
@@ -136,9 +148,7 @@ class View:
         pieces = Counter(() if tokens is None else tokens.words)
         known = set(stems_of([word for word, count in pieces.items() if count == 1]))
         words, n = self.snapshot.words, self.n
-        unknown = [
-            term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
-        ]
+        unknown = [term for term in dict.fromkeys(terms(self.text)) if term not in known and not words.holds(term, n)]
         function_words = languages.spelled(self.query.text).stop_words
         found = {
             term: corrected(term, lambda one: words.holds(one, n), function_words, words.known)
@@ -255,10 +265,44 @@ class View:
     @cached_property
     def asked_days(self) -> tuple[DateSpan, ...]:
         """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
-        if self.now is None:
-            return ()
-        told = (date_spans(text, self.now) for text in (self.query.text, *self.query.before))
-        return next(filter(None, told), ())
+        if self.now is None or self._own_days:
+            return self._own_days
+        return next(filter(None, (date_spans(text, self.now) for text in self.query.before)), ())
+
+    @cached_property
+    def _own_days(self) -> tuple[DateSpan, ...]:
+        return () if self.now is None else date_spans(self.query.text, self.now)
+
+    @cached_property
+    def text(self) -> str:
+        """The query's text without the words that name days asked for; all of it, if it has no others."""
+        return _or_all(self.query.text, without_days(self.query.text, self._own_days_asked_for))
+
+    @cached_property
+    def days_asked_for(self) -> tuple[DateSpan, ...]:
+        """Those of `asked_days` of which it is asked what was on them."""
+        return self._own_days_asked_for if self._own_days else self.asked_days
+
+    @cached_property
+    def _own_days_asked_for(self) -> tuple[DateSpan, ...]:
+        return () if self.now is None else asked_of(self.query.text, self._own_days, self.now)
+
+    @cached_property
+    def on_days(self) -> Floats:
+        """What each of the n rows has to do with the days that the query names, in [0, 1]."""
+        if self.days_asked_for:
+            return self.snapshot.dates.on_days(self.days_asked_for, self.n)
+        if self.asked_days:
+            return _NAMED * self.snapshot.dates.on_days(self.asked_days, self.n, spoken_of=True)
+        return self.nothing
+
+    @cached_property
+    def asks_days_alone(self) -> bool:
+        """Whether the query asks for nothing but what was on some days."""
+        if self.query.before or not self.days_asked_for:
+            return False
+        rest = without_days(self.query.text, self._own_days)
+        return asks_for_days_alone(rest) and bool(self.on_days[self.candidates].any())
 
     @cached_property
     def now(self) -> datetime | None:
@@ -267,6 +311,11 @@ class View:
             return self.query.at
         said = np.flatnonzero(~self.snapshot.is_passage(self.n))
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
+
+
+def _or_all(text: str, rest: str) -> str:
+    """The rest of a text, if it has a word."""
+    return rest if any(map(str.isalnum, rest)) else text
 
 
 def _by_first(query: Query) -> float:

@@ -18,6 +18,7 @@ __all__ = [
     "asked_attributes",
     "asks_for_advice",
     "asks_for_count",
+    "asks_for_days_alone",
     "asks_for_first",
     "asks_for_last",
     "asks_for_number",
@@ -33,6 +34,7 @@ __all__ = [
     "happened_after",
     "happened_before",
     "happened_between",
+    "names_day_beside",
     "parts_asked",
     "points_back",
     "refers_to_person",
@@ -78,6 +80,7 @@ _BETWEEN = _in_letters_or_signs(lambda one: one.questions.between)
 _ADVICE = any_of(lambda one: one.questions.advice)
 _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
+_BESIDE_DAY = any_of(lambda one: one.questions.beside_day, re.NOFLAG)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
 _PREFERENCE = any_of(lambda one: one.talk.preference, re.NOFLAG)
 _SAID_NUMBER = any_of(lambda one: one.questions.says_number)
@@ -183,6 +186,25 @@ def asks_for_overview(query: str) -> bool:
         question.search(lowered) is not None and not any(c.isalpha() for c in words.sub(" ", lowered))
         for question, words in _overviews()
     )
+
+
+def asks_for_days_alone(query: str) -> bool:
+    """Whether a query, without the days in it, says nothing of what it asks for: "What did I do?"."""
+    lowered = query.lower()
+    return len(query) <= _LOOKS_AT and any(
+        not any(c.isalpha() for c in words.sub(" ", lowered)) for words in _words_of_days()
+    )
+
+
+@cache
+def _words_of_days() -> tuple[re.Pattern[str], ...]:
+    asked = [one.questions for one in languages()]
+    return tuple(regex(f"{one.days_words}|{one.overview_words}") for one in asked)
+
+
+def names_day_beside(query: str, start: int, end: int) -> bool:
+    """Whether a query names the day query[start:end] without asking what was on it: "planned for 18 May"."""
+    return _BESIDE_DAY.search(f"{query[:start]}§{query[end:]}".lower()) is not None
 
 
 @cache

@@ -22,6 +22,7 @@ from embermem.languages.dates.days import (
     on_weekday,
     rolling,
     unit_from,
+    week_before,
     weekend,
 )
 from embermem.languages.dates.direction import Direction, side_of
@@ -53,7 +54,8 @@ class Calendar:
     """From Monday, 0."""
     seasons: Mapping[str, int]
     """By their first month, in the north."""
-    holidays: Mapping[str, tuple[int, int]]
+    holidays: Mapping[str, tuple[int, ...]]
+    """Month and day, or first and last day; of month 0, counted from Easter Sunday."""
     near: Mapping[str, int]
     """Days from the day of speech."""
     units: Mapping[str, str]
@@ -86,8 +88,8 @@ class Calendar:
     of: str = ""
     """What may stand between these words and the date."""
     part_of_day: str = NEVER
-    to: str = NEVER
-    """Between the ends of a span of days."""
+    on: str = NEVER
+    """Between a weekday and the week that it is of."""
 
 
 def tables_of(calendar: Calendar) -> DateTables:
@@ -115,7 +117,9 @@ def tables_of(calendar: Calendar) -> DateTables:
         leads=_leads(leads, calendar.follows),
         cores=tuple(cores),
         prefixes=tuple(prefixes),
-        joints=Joints(part_of_day=calendar.part_of_day),
+        joints=Joints(
+            part_of_day=calendar.part_of_day, on=calendar.on, weekday="|".join(map(re.escape, calendar.weekdays))
+        ),
     )
 
 
@@ -180,9 +184,9 @@ class _Meanings:
         return self._in_year(of_year, match, said)
 
     def numeric(self, match: re.Match[str], said: date) -> Days | None:
-        """ "12/03/2024": the day goes first."""
-        day = date(int(match["year"]), int(match["month"]), int(match["day"]))
-        return Days(day, day)
+        """ "12/03/2024", "12/03": the day goes first."""
+        of_year = on_the_day(int(match["month"]), int(match["day"]))
+        return self._in_year(of_year, match, said)
 
     def month_year(self, match: re.Match[str], said: date) -> Days | None:
         month = self._month(match)
@@ -198,6 +202,10 @@ class _Meanings:
 
     def holiday(self, match: re.Match[str], said: date) -> Days | None:
         return self._in_year(on_the_day(*self._of.holidays[_said(match["holiday"])]), match, said)
+
+    def week_before(self, match: re.Match[str], said: date) -> Days | None:
+        feast = self.holiday(match, said)
+        return None if feast is None else week_before(feast)
 
     def near(self, match: re.Match[str], said: date) -> Days | None:
         return unit_from("day", self._of.near[_said(match["near"])], said)

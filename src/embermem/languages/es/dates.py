@@ -16,7 +16,8 @@ _CALENDAR: Final = Calendar(
     seasons=SEASONS,
     holidays={
         "navidad": (12, 25), "nochebuena": (12, 24), "nochevieja": (12, 31), "año nuevo": (1, 1), "san valentín": (2, 14),
-        "halloween": (10, 31), "día de reyes": (1, 6),
+        "halloween": (10, 31), "día de reyes": (1, 6), "pascua": (0, -2, 1), "domingo de pascua": (0, 0), "lunes de pascua": (0, 1),
+        "semana santa": (0, -7, 0), "jueves santo": (0, -3), "viernes santo": (0, -2),
     },
     near={
         "ayer": -1, "anoche": -1, "anteayer": -2, "antier": -2, "hoy": 0, "esta mañana": 0, "esta tarde": 0, "esta noche": 0,
@@ -40,6 +41,8 @@ _CALENDAR: Final = Calendar(
         ("{seasons}", "season_year", r"{SEASON}(?: de| del)? {YEAR}"),
         ("este esta", "relative", r"{THIS} {SEASON}"),
         ("{holidays}", "relative", r"{HOLIDAY} (?:{LAST}|{NEXT})"),
+        ("semana", "week_before", r"semana (?:antes de|anterior a|previa a)(?:l| la)? {HOLIDAY}(?:,? (?:del? )?{YEAR})?"),
+        ("0", "numeric", r"(?:(?<=\bel\s)|(?<=\bdel\s)|(?<=\bal\s))(?P<day>\d{1,2})[/.](?P<month>\d{1,2})(?![\d/]|[.,]\d| ?%)"),
         ("{holidays}", "holiday", r"{HOLIDAY}(?:,? (?:del? )?{YEAR})?"),
         ("ayer anoche anteayer antier hoy esta pasado", "near", r"{NEAR}"),
         ("mañana", "near", r"(?<!\bla\s)(?<!\blas\s)(?<!\bde\s)(?<!\besta\s)(?<!\buna\s)(?<!\bcada\s){NEAR}"),
@@ -76,6 +79,7 @@ _CALENDAR: Final = Calendar(
     range=r"(?:de|desde)(?: el)? \S+ hasta",
     limits=r"para|antes de(?:l)?|hasta",
     of=r"(?: (?:el|la|este|mediados de|finales de|principios de))?",
+    on=r"(?:el|del|de|en)[ ]",
     part_of_day="por la mañana|por la tarde|por la noche",
 )  # fmt: skip
 

@@ -16,7 +16,8 @@ _CALENDAR: Final = Calendar(
     seasons=SEASONS,
     holidays={
         "noël": (12, 25), "noel": (12, 25), "la saint-valentin": (2, 14), "saint-valentin": (2, 14),
-        "halloween": (10, 31), "la saint-sylvestre": (12, 31), "jour de l'an": (1, 1),
+        "halloween": (10, 31), "pâques": (0, -2, 1), "paques": (0, -2, 1), "dimanche de pâques": (0, 0), "lundi de pâques": (0, 1),
+        "vendredi saint": (0, -2), "la pentecôte": (0, 49, 50), "pentecôte": (0, 49, 50), "la saint-sylvestre": (12, 31), "jour de l'an": (1, 1),
     },
     near={
         "hier": -1, "hier soir": -1, "avant-hier": -2, "avant hier": -2, "aujourd'hui": 0, "aujourd’hui": 0,
@@ -41,6 +42,9 @@ _CALENDAR: Final = Calendar(
         ("{seasons}", "season_year", r"{SEASON}(?: de)? {YEAR}"),
         ("cet ce", "relative", r"{THIS} {SEASON}"),
         ("{holidays}", "relative", r"{HOLIDAY} (?:{LAST}|{NEXT})"),
+        ("semaine", "week_before", r"semaine (?:avant|d['’]avant|précédant|qui (?:a précédé|précède|précédait)) {HOLIDAY}(?:,? {YEAR})?"),
+        ("0", "numeric", r"(?:(?<=\ble\s)|(?<=\bdu\s)|(?<=\bau\s))(?P<day>\d{1,2})[/.](?P<month>\d{1,2})(?![\d/]|[.,]\d| ?%)"),
+        ("{weekdays}", "weekday", r"{WEEKDAY}(?= d['’]il y a)"),
         ("{holidays}", "holiday", r"{HOLIDAY}(?:,? {YEAR})?"),
         ("{near}", "near", r"{NEAR}"),
         ("{units}", "relative", r"{UNIT} (?:{LAST}|{NEXT})"),
@@ -75,6 +79,7 @@ _CALENDAR: Final = Calendar(
     range=r"(?:de|du|depuis) \S+ jusqu['’](?:à|au)",
     limits=r"d['’]ici(?: à| au)?|avant|jusqu['’](?:à|au|en)|pour|dès",
     of=r"(?: (?:le|la|l['’]|mi|début|fin|ce))?",
+    on=r"(?:le|du|de|d['’])[ ]?",
     part_of_day="matin|midi|après-midi|soir|nuit",
 )  # fmt: skip
 
