@@ -29,11 +29,11 @@ def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_counts_and_all_of
         ("on 6 June 2026", [("We walked last weekend.", day(6, 10)), ("We walked.", day(7, 20))], [1.0, 0.0]),
         ("on 6 June 2026", [("We walked.", day(6, 6)), ("We slept.", day(6, 7)), ("We ran.", day(6, 5))], [1, 0, 0]),
         # Said on the day, but of another one only.
-        ("on 3 May 2026", [("On 18 May we move.", day(5, 3)), ("I ran.", day(5, 3)), ("I ran.", day(5, 4))], [0.5, 1, 0]),
+        ("on 3 May 2026", [("On 18 May we move.", day(5, 3)), ("I ran.", day(5, 3)), ("Ran.", day(5, 4))], [0.5, 1, 0]),
         ("on 3 May 2026", [("Today I ran, on 18 May we move.", day(5, 3))], [1.0]),
         ("in March 2026", [("I ran.", day(3, 1)), ("I ran.", day(3, 31)), ("I ran.", day(4, 1))], [1, 1, 0]),
         # Where nothing lies on the days, those right before and after them count.
-        ("on 6 June 2026", [("It rained.", day(6, 5)), ("It snowed.", day(6, 9)), ("Sun.", day(7, 20))], [0.39, 0.24, 0]),
+        ("on 6 June 2026", [("It rained.", day(6, 5)), ("Snow.", day(6, 9)), ("Sun.", day(7, 20))], [0.39, 0.24, 0]),
         # A wide span says little of a day.
         ("on 5 March 2025", [("Last year was hard.", day(8, 1)), ("On 5 March 2025 I moved.", day(8, 1))], [0.02, 1.0]),
         # Without a year: the one that is meant, then the others.
@@ -59,8 +59,9 @@ def test_the_first_rows_alone_are_looked_at() -> None:
 def test_a_day_is_asked_for_unless_the_query_names_it_for_something_else() -> None:
     cases = {
         "What did I cook yesterday?": "What did I cook ?", "the trip we planned for 18 May": None,
-        "What did I do since March?": None, "What should I cook today?": None, "what did I eat on 3 May": "what did I eat on",
-        "I was at the dentist yesterday. Where did we eat on Friday?": "I was at the dentist yesterday. Where did we eat on ?",
+        "What did I do since March?": None, "What should I cook today?": None,
+        "what did I eat on 3 May": "what did I eat on",
+        "I was ill yesterday. Where did we eat on Friday?": "I was ill yesterday. Where did we eat on ?",
         "die Reise, die wir für den 18. Mai geplant haben": None, "¿Qué cociné ayer?": "¿Qué cociné ?",
         "el viaje que planeamos para el 18 de mayo": None, "le voyage prévu pour le 18 mai": None,
         "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Days = NDArray[np.int32]
 
-__all__ = ["ANY_TIME", "DateTable", "asked_of", "falls_on", "met", "names_days", "without_days"]
+__all__ = ["DateTable", "asked_of", "falls_on", "met", "without_days"]
 
-ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-"""For which words of a text name days, which does not depend on when they are said."""
 _OTHER_DAYS = 0.5
 """What was said on a day asked for, but speaks of other days only, beside what speaks of that day (ours)."""
 _OTHER_YEARS = 0.4
@@ -155,11 +153,6 @@ def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateS
         and not names_day_beside(text, span.start, span.end)
         and (not said or any(start <= span.start < end for start, end in said))
     )
-
-
-def names_days(text: str) -> bool:
-    """Whether a text names days, whenever it is said."""
-    return bool(date_spans(text, ANY_TIME))
 
 
 def without_days(text: str, spans: Sequence[DateSpan]) -> str:

@@ -16,14 +16,14 @@ from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Scope, ThreadId
-from embermem.index.dating import ANY_TIME, asked_of, without_days
+from embermem.index.dating import asked_of, without_days
 from embermem.index.late import stems_of
 from embermem.index.pairs import similarities
 from embermem.index.said import micros
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
-from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
 from embermem.languages.questions import asks_for_days_alone, asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
 from embermem.protocols import TokenVectors
@@ -90,7 +90,7 @@ class Query:
     def searched(self) -> str:
         """The same without the words that name days asked for: these are looked for by their time, and as words they
         would find what names other days."""
-        now = ANY_TIME if self.at is None else self.at
+        now = ELSEWHEN if self.at is None else self.at
         asked = asked_of(self.text, date_spans(self.text, now), now)
         return "\n".join((_or_all(self.text, without_days(self.text, asked)), *self.before))
 

@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 
 from embermem.core.text import visible
-from embermem.index.dating import names_days
 from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
+from embermem.languages.dates.engine import names_days
 from embermem.languages.questions import continues, points_back, refers_to_person
 from embermem.languages.words import asks, content_words, sentences
 from embermem.memoryos.people import People
