@@ -145,13 +145,14 @@ def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateS
     if not spans:
         return ()
     first = now.date() if asks_for_advice(text) else date.max
-    said = [(start, end) for start, end in sentences(text) if asks(text[start:end])]
+    said = sentences(text)
+    asking = said if len(said) == 1 else [(start, end) for start, end in said if asks(text[start:end])]
     return tuple(
         span
         for span in spans
         if span.last < first
+        and any(start <= span.start < end for start, end in asking)
         and not names_day_beside(text, span.start, span.end)
-        and (not said or any(start <= span.start < end for start, end in said))
     )
 
 

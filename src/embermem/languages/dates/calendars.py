@@ -203,9 +203,12 @@ class _Meanings:
     def holiday(self, match: re.Match[str], said: date) -> Days | None:
         return self._in_year(on_the_day(*self._of.holidays[_said(match["holiday"])]), match, said)
 
-    def week_before(self, match: re.Match[str], said: date) -> Days | None:
-        feast = self.holiday(match, said)
-        return None if feast is None else week_before(feast)
+    def before_holiday(self, match: re.Match[str], said: date) -> Days | None:
+        """The week, weekend or day before a holiday."""
+        feast, unit = self.holiday(match, said), self._of.units[_said(match["unit"])]
+        if feast is None or unit == "week":
+            return None if feast is None else week_before(feast)
+        return unit_from(unit, -1, feast.first)._replace(any_year=feast.any_year, side=feast.side)
 
     def near(self, match: re.Match[str], said: date) -> Days | None:
         return unit_from("day", self._of.near[_said(match["near"])], said)
@@ -215,6 +218,8 @@ class _Meanings:
         found = match.groupdict()
         which = -1 if found.get("last") else 1 if found.get("next") else 0
         if unit := found.get("unit"):
+            if which == 0 and self._of.units[_said(unit)] == "weekend":
+                return weekend(self._side(match) or 1, said)
             return unit_from(self._of.units[_said(unit)], which, said)
         if weekday := found.get("weekday"):
             return on_weekday(self._of.weekdays[_said(weekday)], which, said)
@@ -227,6 +232,8 @@ class _Meanings:
         return occurrence(on_the_day(*self._of.holidays[_said(found["holiday"] or "")]), which, said)
 
     def before_last(self, match: re.Match[str], said: date) -> Days | None:
+        if weekday := match.groupdict().get("weekday"):
+            return unit_from("day", -7, on_weekday(self._of.weekdays[_said(weekday)], -1, said).first)
         return unit_from(self._of.units[_said(match["unit"])], -2, said)
 
     def ago(self, match: re.Match[str], said: date) -> Days | None:

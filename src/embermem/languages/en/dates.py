@@ -175,7 +175,9 @@ def _relative(match: re.Match[str], said: date) -> Days | None:
         unit = match["unit"].lower()
         if unit != "weekend" and match.string[max(0, match.start() - 4) : match.start()].lower() == "the ":
             return None
-        return unit_from(unit, 0 if unit == "weekend" and word in ("coming", "upcoming") else which, said)
+        if unit == "weekend" and word in ("this", "coming", "upcoming"):
+            return weekend((_side(match) if word == "this" else 0) or 1, said)
+        return unit_from(unit, which, said)
     if weekday := match["weekday"] or match["short"]:
         return on_weekday(DAY_OF[weekday[:3].lower()], which, said)
     if match["season"]:

@@ -42,7 +42,7 @@ _CALENDAR: Final = Calendar(
         ("{seasons}", "season_year", r"{SEASON}(?: de)? {YEAR}"),
         ("cet ce", "relative", r"{THIS} {SEASON}"),
         ("{holidays}", "relative", r"{HOLIDAY} (?:{LAST}|{NEXT})"),
-        ("semaine", "week_before", r"semaine (?:avant|d['’]avant|précédant|qui (?:a précédé|précède|précédait)) {HOLIDAY}(?:,? {YEAR})?"),
+        ("{units}", "before_holiday", r"{UNIT} (?:avant|d['’]avant|précédant|qui (?:a précédé|précède|précédait)) {HOLIDAY}(?:,? {YEAR})?"),
         ("0", "numeric", r"(?:(?<=\ble\s)|(?<=\bdu\s)|(?<=\bau\s))(?P<day>\d{1,2})[/.](?P<month>\d{1,2})(?![\d/]|[.,]\d| ?%)"),
         ("{weekdays}", "weekday", r"{WEEKDAY}(?= d['’]il y a)"),
         ("{holidays}", "holiday", r"{HOLIDAY}(?:,? {YEAR})?"),
@@ -72,7 +72,7 @@ _CALENDAR: Final = Calendar(
     },
     ahead=r"\b(?:(?:je|tu|il|elle|on|nous|vous|ils|elles) (?:vais|vas|va|allons|allez|vont)\b|j['’](?:irai|aurai)|\w{3,}r(?:ai|ons|ont)\b"
     r"|rendez-vous|rdv|prévu|prévoi[st]|pars\b|part\b|commence\b|arrive\b|il faut|à bientôt|d['’]ici)",
-    behind=r"\b(?:j['’]ai|j['’]étais|(?:tu|il|elle|on) (?:l['’]|s['’]|y )?(?:as|a|est|était|avait)|avons|avez|ont|suis|sommes|êtes|sont|est) (?:(?:déjà|pas|plus|bien|tous|vite|enfin) )?(?!prévu|fixé|attendu|dû|dispo|occupé|invité)\w{2,}(?:é|ée|és|ées|i|ie|is|it|u|ue|us|ert|ort)\b"
+    behind=r"\b(?:ai-je|as-tu|a-t-(?:il|elle|on)|avons-nous|avez-vous|ont-(?:ils|elles)|j['’]ai|j['’]étais|(?:tu|il|elle|on) (?:l['’]|s['’]|y )?(?:as|a|est|était|avait)|avons|avez|ont|suis|sommes|êtes|sont|est) (?:(?:déjà|pas|plus|bien|tous|vite|enfin) )?(?!prévu|fixé|attendu|dû|dispo|occupé|invité)\w{2,}(?:é|ée|és|ées|i|ie|is|it|u|ue|us|ert|ort)\b"
     r"|\b(?!mais\b|jamais\b|fai[st]\b|vais\b|sai[st]\b|plai[st]\b|lait\b|français\b|anglais\b|parfait\b|souhait\b|palais\b|\w+rais\b|\w+rait\b)\w{3,}(?:ais|ait|aient)\b",
     since=r"depuis",
     starts=r"à (?:partir|compter) d[ue]|à (?:partir|compter) d['’]|au plus tard",
