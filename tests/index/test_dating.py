@@ -20,7 +20,7 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
 
 def on_days(dates: DateTable, query: str, n: int | None = None, *, spoken_of: bool = False) -> list[float]:
     rows = dates.said.length if n is None else n
-    found = dates.on_days(date_spans(query, ASKED_AT), rows, spoken_of=spoken_of)
+    found = dates.on_days(date_spans(query, ASKED_AT), rows, ASKED_AT, spoken_of=spoken_of)
     return [round(float(value), 2) for value in found]
 
 
@@ -59,7 +59,8 @@ def test_the_first_rows_alone_are_looked_at() -> None:
 def test_a_day_is_asked_for_unless_the_query_names_it_for_something_else() -> None:
     cases = {
         "What did I cook yesterday?": "What did I cook ?", "the trip we planned for 18 May": None,
-        "What did I do since March?": None, "What should I cook today?": None,
+        "What did I do since March?": None, "What should I cook today?": None, "Who lives there today?": None, "What is the Friday dessert?": None,
+        "What did I eat today?": "What did I eat ?",
         "what did I eat on 3 May": "what did I eat on",
         "I was ill yesterday. Where did we eat on Friday?": "I was ill yesterday. Where did we eat on ?",
         "die Reise, die wir für den 18. Mai geplant haben": None, "¿Qué cociné ayer?": "¿Qué cociné ?",

@@ -11,7 +11,7 @@ import numpy as np
 from embermem.core import equations
 from embermem.index.growable_array import Column
 from embermem.languages.dates.engine import DateSpan, date_spans
-from embermem.languages.questions import asks_for_advice, names_day_beside
+from embermem.languages.questions import asks_for_advice, names_day_beside, speaks_of_the_past
 from embermem.languages.words import asks, sentences
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ class DateTable:
         found[self.row.first(self._count(n))] = True
         return found
 
-    def on_days(self, asked: Iterable[DateSpan], n: int, *, spoken_of: bool = False) -> Floats:
+    def on_days(self, asked: Iterable[DateSpan], n: int, now: datetime, *, spoken_of: bool = False) -> Floats:
         """What each of the first n rows has to do with the days asked for, in [0, 1], shape (n,): 1 if it speaks of
         them, or was said on them and speaks of no other day; half, if it was said on them and speaks of other days
-        only. All of their days are alike. Where there is no such row, the near days count. With `spoken_of` only what
-        a row speaks of counts."""
+        only. All of their days are alike. Where there is no such row, the days near to those that are past count. With
+        `spoken_of` only what a row speaks of counts."""
         found, near = np.zeros(n), np.zeros(n)
         if n == 0:
             return found
@@ -106,6 +106,8 @@ class DateTable:
             np.maximum.at(found, rows, np.where((first <= end) & (last >= begin), sharp, 0.0))
             on = spoken & (begin <= said) & (said <= end)
             found[on] = np.maximum(found[on], share * when_said[on])
+            if end >= now.toordinal():
+                continue
             near = np.maximum(near, np.where(spoken, share * _faded(said, said, begin, end), 0.0))
             np.maximum.at(near, rows, sharp * _faded(first, last, begin, end))
         return found if found.any() else _NEAR * near
@@ -141,16 +143,19 @@ class DateTable:
 
 def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateSpan, ...]:
     """The days, of those that a query names, of which it asks what was on them: not "the trip planned for 18 May",
-    "since March", "what could I cook today", nor what it says before or after its question."""
+    "since March", "what could I cook today", "who lives there today", nor what it says before or after its question."""
     if not spans:
         return ()
-    first = now.date() if asks_for_advice(text) else date.max
+    today = now.date()
+    first = today if asks_for_advice(text) else date.max
+    is_past = speaks_of_the_past(text)
     said = sentences(text)
     asking = said if len(said) == 1 else [(start, end) for start, end in said if asks(text[start:end])]
     return tuple(
         span
         for span in spans
         if span.last < first
+        and (is_past or not span.first == span.last == today)
         and any(start <= span.start < end for start, end in asking)
         and not names_day_beside(text, span.start, span.end)
     )

@@ -290,11 +290,12 @@ class View:
     @cached_property
     def on_days(self) -> Floats:
         """What each of the n rows has to do with the days that the query names, in [0, 1]."""
+        if self.now is None or not self.asked_days:
+            return self.nothing
+        dates, now = self.snapshot.dates, self.now
         if self.days_asked_for:
-            return self.snapshot.dates.on_days(self.days_asked_for, self.n)
-        if self.asked_days:
-            return _NAMED * self.snapshot.dates.on_days(self.asked_days, self.n, spoken_of=True)
-        return self.nothing
+            return dates.on_days(self.days_asked_for, self.n, now)
+        return _NAMED * dates.on_days(self.asked_days, self.n, now, spoken_of=True)
 
     @cached_property
     def asks_days_alone(self) -> bool:

@@ -69,8 +69,7 @@ class Questions:
     days_words: str = NEVER
     """Further words of a question that asks for nothing but what was on some days, in lower case."""
     beside_day: str = NEVER
-    """What a query names a day with (written §) without asking what was on it: "planned for §", "since §"; in lower
-    case."""
+    """What a query names a day with (written §) without asking what was on it: "planned for §", "since §"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

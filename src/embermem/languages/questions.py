@@ -39,6 +39,7 @@ __all__ = [
     "points_back",
     "refers_to_person",
     "says_number",
+    "speaks_of_the_past",
     "states_preference",
 ]
 
@@ -80,7 +81,6 @@ _BETWEEN = _in_letters_or_signs(lambda one: one.questions.between)
 _ADVICE = any_of(lambda one: one.questions.advice)
 _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
-_BESIDE_DAY = any_of(lambda one: one.questions.beside_day, re.NOFLAG)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
 _PREFERENCE = any_of(lambda one: one.talk.preference, re.NOFLAG)
 _SAID_NUMBER = any_of(lambda one: one.questions.says_number)
@@ -204,7 +204,7 @@ def _words_of_days() -> tuple[re.Pattern[str], ...]:
 
 def names_day_beside(query: str, start: int, end: int) -> bool:
     """Whether a query names the day query[start:end] without asking what was on it: "planned for 18 May"."""
-    return _BESIDE_DAY.search(f"{query[:start]}§{query[end:]}".lower()) is not None
+    return _asked_in(of(query), "beside_day").search(f"{query[:start]}§{query[end:]}") is not None
 
 
 @cache
@@ -216,7 +216,13 @@ def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 def asks_of_the_past(query: str) -> bool:
     """Whether a query asks about the past, for which current goals are not relevant."""
-    return asks(query.rstrip()) and _PAST.search(query) is not None
+    return asks(query.rstrip()) and speaks_of_the_past(query)
+
+
+@_kept
+def speaks_of_the_past(query: str) -> bool:
+    """Whether a query has a word of what was."""
+    return _PAST.search(query) is not None
 
 
 def continues(query: str) -> bool:
@@ -266,7 +272,9 @@ def asks_of_oneself(query: str) -> bool:
 
 
 @cache
-def _asked_in(language: Language, part: Literal["continues", "points_back", "pronoun"]) -> re.Pattern[str]:
+def _asked_in(
+    language: Language, part: Literal["continues", "points_back", "pronoun", "beside_day"]
+) -> re.Pattern[str]:
     """The pattern of one language alone: words that point back in one are others in another ("son")."""
     return re.compile(getattr(language.questions, part), re.IGNORECASE)
 
