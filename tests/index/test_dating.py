@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
-from embermem.index.dating import DateTable, met
+from embermem.index.dating import DateTable, asked_of, met, without_days
 from embermem.languages.dates.engine import date_spans
 
 ASKED_AT = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -20,56 +18,58 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
     return datetime(year, month, number, 12, tzinfo=UTC)
 
 
-def near(dates: DateTable, query: str, n: int | None = None) -> list[float]:
+def on_days(dates: DateTable, query: str, n: int | None = None, *, spoken_of: bool = False) -> list[float]:
     rows = dates.said.length if n is None else n
-    return [round(float(value), 3) for value in dates.nearness(date_spans(query, ASKED_AT), rows)]
+    found = dates.on_days(date_spans(query, ASKED_AT), rows, ASKED_AT, spoken_of=spoken_of)
+    return [round(float(value), 2) for value in found]
 
 
-def test_what_speaks_of_the_day_asked_for_is_on_it() -> None:
-    dates = table(("We walked to the lake last weekend.", day(6, 10)), ("We walked to the lake.", day(7, 20)))
-    on, off = near(dates, "Where did we walk on 6 June 2026?")
-    assert on == 1.0
-    assert off < 0.01
+def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_counts_and_all_of_their_days_are_alike() -> None:
+    cases: list[tuple[str, list[tuple[str, datetime]], list[float]]] = [
+        ("on 6 June 2026", [("We walked last weekend.", day(6, 10)), ("We walked.", day(7, 20))], [1.0, 0.0]),
+        ("on 6 June 2026", [("We walked.", day(6, 6)), ("We slept.", day(6, 7)), ("We ran.", day(6, 5))], [1, 0, 0]),
+        # Said on the day, but of another one only.
+        ("on 3 May 2026", [("On 18 May we move.", day(5, 3)), ("I ran.", day(5, 3)), ("Ran.", day(5, 4))], [0.5, 1, 0]),
+        ("on 3 May 2026", [("Today I ran, on 18 May we move.", day(5, 3))], [1.0]),
+        ("in March 2026", [("I ran.", day(3, 1)), ("I ran.", day(3, 31)), ("I ran.", day(4, 1))], [1, 1, 0]),
+        # Where nothing lies on the days, those right before and after them count.
+        ("on 6 June 2026", [("It rained.", day(6, 5)), ("Snow.", day(6, 9)), ("Sun.", day(7, 20))], [0.39, 0.24, 0]),
+        # A wide span says little of a day.
+        ("on 5 March 2025", [("Last year was hard.", day(8, 1)), ("On 5 March 2025 I moved.", day(8, 1))], [0.02, 1.0]),
+        # Without a year: the one that is meant, then the others.
+        ("in May", [("Beans.", day(5, 10, 2024)), ("Peas.", day(5, 10)), ("Corn.", day(9, 10, 2025))], [0.4, 1.0, 0.0]),
+        ("2026年6月6日", [("上周末去了湿地公园。", day(6, 10)), ("今天下雨。", day(7, 20))], [1.0, 0.0]),
+        ("who", [("Hello", day(5, 1))], [0.0]),
+        ("in May 2026", [], []),
+    ]  # fmt: skip
+    for query, said, expected in cases:
+        assert on_days(table(*said), query) == expected, query
 
-
-def test_what_is_told_within_a_week_is_near() -> None:
-    dates = table(("The heron came back.", day(6, 9)), ("The heron left.", day(6, 30)))
-    soon, late = near(dates, "What came back on 6 June 2026?")
-    assert soon == 1.0
-    assert late < 0.05
-
-
-def test_a_wide_span_says_little_of_a_day() -> None:
-    dates = table(("Last year was hard.", day(3, 1)), ("On 5 March 2025 I moved.", day(3, 1)))
-    wide, sharp = near(dates, "What was on 5 March 2025?")
-    assert sharp == 1.0
-    assert 0.0 < wide < 0.2
-
-
-def test_a_month_without_a_year_is_looked_for_in_every_year() -> None:
-    dates = table(("I planted beans.", day(5, 10, 2024)), ("I planted peas.", day(9, 10, 2025)))
-    beans, peas = near(dates, "What did I plant in May?")
-    assert beans == 1.0
-    assert peas < 0.01
-
-
-def test_a_query_without_a_date_is_near_nothing() -> None:
-    assert near(table(("Hello", day(5, 1))), "Who was it?") == [0.0]
-    assert near(table(), "in May 2026") == []
-
-
-def test_chinese_dates_are_read() -> None:
-    dates = table(("上周末去了湿地公园。", day(6, 10)), ("今天下雨。", day(7, 20)))
-    on, off = near(dates, "2026年6月6日去了哪里？")
-    assert on == 1.0
-    assert off < 0.01
+    said = ("It rained.", day(6, 6)), ("On 6 June we move.", day(5, 1))
+    assert on_days(table(*said), "on 6 June 2026", spoken_of=True) == [0.0, 1.0]
 
 
 def test_the_first_rows_alone_are_looked_at() -> None:
     dates = table(("Hello", day(5, 1)), ("It was on 6 June 2026.", day(7, 1)))
-    assert near(dates, "6 June 2026", n=1) == [pytest.approx(near(dates, "6 June 2026")[0])]
+    assert on_days(dates, "1 May 2026", n=1) == [1.0]
     assert dates.dated(2).tolist() == [False, True]
     assert dates.dated(1).tolist() == [False]
+
+
+def test_a_day_is_asked_for_unless_the_query_names_it_for_something_else() -> None:
+    cases = {
+        "What did I cook yesterday?": "What did I cook ?", "the trip we planned for 18 May": None,
+        "What did I do since March?": None, "What should I cook today?": None, "Who lives there today?": None, "What is the Friday dessert?": None,
+        "What did I eat today?": "What did I eat ?",
+        "what did I eat on 3 May": "what did I eat on",
+        "I was ill yesterday. Where did we eat on Friday?": "I was ill yesterday. Where did we eat on ?",
+        "die Reise, die wir für den 18. Mai geplant haben": None, "¿Qué cociné ayer?": "¿Qué cociné ?",
+        "el viaje que planeamos para el 18 de mayo": None, "le voyage prévu pour le 18 mai": None,
+        "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,
+    }  # fmt: skip
+    for query, rest in cases.items():
+        asked = asked_of(query, date_spans(query, ASKED_AT), ASKED_AT)
+        assert (without_days(query, asked).rstrip() if asked else None) == rest, query
 
 
 def test_what_ended_is_met_by_past_days_on_which_it_was_so() -> None:

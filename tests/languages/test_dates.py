@@ -124,6 +124,11 @@ def test_beside_a_date_the_words_mean_what_they_would_mean_if_said_then() -> Non
         ("the first weekend of May 2023", "2023-05-06..2023-05-07"),
         ("the last week of July 2023", "2023-07-25..2023-07-31"),
         ("the last weekend of July 2023", "2023-07-29..2023-07-30"),
+        ("two weeks ago on Friday", "2023-08-04"), ("on Friday two weeks ago", "2023-08-04"),
+        ("the week before Easter 2024", "2024-03-24..2024-03-30"), ("Easter 2019", "2019-04-19..2019-04-22"),
+        ("Good Friday 2025", "2025-04-18"), ("the week before Christmas 2022", "2022-12-18..2022-12-24"),
+        ("18.05.2023", "2023-05-18"), ("on 18/05/2023", "2023-05-18"), ("5/18/2023", "2023-05-18"),
+        ("两周前的星期五", "2023-08-04"), ("2024年复活节前一周", "2024-03-24..2024-03-30"),
     ]  # fmt: skip
     assert {text: got for text, expected in cases if (got := one(text)) != expected} == {}
 

@@ -155,9 +155,9 @@ export class OwnerMemory {
   }
 
   /** The best `k` utterances for a query. Writes nothing. */
-  async search(query: string, options: { k?: number } & SearchOptions = {}): Promise<Schemas["UtteranceMemory"][]> {
-    const { k = 10, scope, minScore = 0, thread = null, asOf, validAt, ...rest } = options;
-    const body = { query, top_k: k, run_id: thread, min_score: minScore, ...bodyMoment(asOf, validAt), ...bodyScope(scope) };
+  async search(query: string, options: { k?: number; at?: Time } & SearchOptions = {}): Promise<Schemas["UtteranceMemory"][]> {
+    const { k = 10, at, scope, minScore = 0, thread = null, asOf, validAt, ...rest } = options;
+    const body = { query, top_k: k, run_id: thread, min_score: minScore, at: timeText(at) ?? null, ...bodyMoment(asOf, validAt), ...bodyScope(scope) };
     const asked = { ...rest, body: { ...body, ...this.bound, ...this.named }, repeatable: true };
     return (await this.transport.call("post", "/v1/search", asked)).results;
   }

@@ -3543,6 +3543,11 @@ export interface components {
              */
             top_k?: number;
             /**
+             * At
+             * @description Time of the query; default: now.
+             */
+            at?: string | null;
+            /**
              * As Of
              * @description Read what was known at this time.
              */

@@ -99,16 +99,17 @@ class ReadCalls(OwnerRequests):
         query: str,
         k: int = 10,
         *,
+        at: At = None,
         scope: Scope | None = None,
         min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances in `scope` for a query, of those with a relevance of `min_score` or more; by what was
-        known `as_of` a time, or true at `valid_at`. Writes nothing."""
+        known `as_of` a time, or true at `valid_at`. `at` is the time of the query. Writes nothing."""
         least = messages.probability(min_score, "min_score")
         asked = {"query": query, "top_k": messages.whole(k, "k", 1), "min_score": least}
-        body = {**asked, "scope": arguments.scope_fields(scope), "as_of": as_of, "valid_at": valid_at}
+        body = {**asked, "scope": arguments.scope_fields(scope), "at": at, "as_of": as_of, "valid_at": valid_at}
         body |= self._bound
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)

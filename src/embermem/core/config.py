@@ -223,7 +223,9 @@ class Settings:
     recall_near: float = _number(0.1, _FITTED, low=0.0)
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
     recall_speaker: float = _number(1.5, _FITTED)
-    recall_date: float = _number(1.0, _FITTED)
+    recall_date: float = _number(
+        6.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
+    )
     recall_kind: float = _number(0.9, _FITTED)
     recall_document: float = _number(
         0.5, "how near the whole document of a passage comes; docs/research/bench.md, documents (ours)", low=0.0

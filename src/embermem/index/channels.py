@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["EVIDENCE", "PRIORS", "Channel", "hop_among", "late_among", "speaker"]
+__all__ = ["EVIDENCE", "PRIORS", "Channel", "date", "hop_among", "late_among", "speaker"]
 
 
 _HOP_FROM = 3
@@ -215,9 +215,9 @@ def _kind(view: View) -> Floats:
     return view.nothing
 
 
-def _date(view: View) -> Floats:
-    """How near it was said, or speaks of a time, to the days that the query names: 1 on them, towards 0 away."""
-    return view.snapshot.dates.nearness(view.asked_days, view.n) if view.asked_days else view.nothing
+def date(view: View) -> Floats:
+    """1 where it was said on the days that the query asks for, or speaks of them; less for other days."""
+    return view.on_days
 
 
 EVIDENCE: tuple[Channel, ...] = (
@@ -228,7 +228,7 @@ EVIDENCE: tuple[Channel, ...] = (
 )
 PRIORS: tuple[Channel, ...] = (
     Channel("speaker", lambda s: s.recall_speaker, speaker, spread=False),
-    Channel("date", lambda s: s.recall_date, _date, spread=False),
+    Channel("date", lambda s: s.recall_date, date, spread=False),
     Channel("kind", lambda s: s.recall_kind, _kind, spread=False),
     Channel("segment", lambda s: s.recall_segment, _segment),
     Channel("question", lambda s: s.recall_question, _question, spread=False),

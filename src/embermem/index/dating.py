@@ -1,8 +1,8 @@
-"""How near in time what was said, or what it speaks of, comes to the days that a query names. A soft boost only."""
+"""Which rows were said on the days that a query names, or speak of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ import numpy as np
 from embermem.core import equations
 from embermem.index.growable_array import Column
 from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.questions import asks_for_advice, names_day_beside, speaks_of_the_past
+from embermem.languages.words import asks, sentences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,13 +20,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Days = NDArray[np.int32]
 
-__all__ = ["DateTable", "met"]
+__all__ = ["DateTable", "asked_of", "falls_on", "met", "without_days"]
 
-_TOLD_WITHIN = 7
-"""Days: what happened is mostly told within a week, so a message speaks of its own day and of the week before."""
+_OTHER_DAYS = 0.5
+"""What was said on a day asked for, but speaks of other days only, beside what speaks of that day (ours)."""
+_OTHER_YEARS = 0.4
+"""The days of another year, where a query names no year, beside those of the year that it means (ours)."""
+_NEAR = 0.5
+"""The days right before and after those asked for, where nothing was said of these (ours)."""
 _FADES = 4.0
-"""Days of distance after which a match is worth 1/e."""
-_MONTH = 31
+"""Days of distance after which a near day is worth 1/e of that."""
+_WEEK = 7
 """Days: a text that speaks of a longer span ("last year") says the less about a shorter one that lies in it."""
 _YEARS = 30
 """How many years are looked at, at most, for a day without a year."""
@@ -81,20 +87,30 @@ class DateTable:
         found[self.row.first(self._count(n))] = True
         return found
 
-    def nearness(self, asked: Iterable[DateSpan], n: int) -> Floats:
-        """How near each of the first n rows comes to the days asked for: 1 on them, towards 0 away; shape (n,)."""
-        near = np.zeros(n)
+    def on_days(self, asked: Iterable[DateSpan], n: int, now: datetime, *, spoken_of: bool = False) -> Floats:
+        """What each of the first n rows has to do with the days asked for, in [0, 1], shape (n,): 1 if it speaks of
+        them, or was said on them and speaks of no other day; half, if it was said on them and speaks of other days
+        only. All of their days are alike. Where there is no such row, the days near to those that are past count. With
+        `spoken_of` only what a row speaks of counts."""
+        found, near = np.zeros(n), np.zeros(n)
         if n == 0:
-            return near
+            return found
         said, spoken, count = self.said.first(n), self.spoken.first(n), self._count(n)
+        if spoken_of:
+            spoken = np.zeros(n, dtype=bool)
         rows, first, last = self.row.first(count), self.first.first(count), self.last.first(count)
-        breadth = last - first + 1
-        for begin, end in self._years(asked, said):
-            length = end - begin + 1
-            near = np.maximum(near, np.where(spoken, _near(said - _TOLD_WITHIN, said, begin, end), 0.0))
-            sharp = np.minimum(1.0, equations.sharpness(length, breadth.astype(np.float64), _MONTH))
-            np.maximum.at(near, rows, sharp * _near(first, last, begin, end))
-        return near
+        breadth = (last - first + 1).astype(np.float64)
+        when_said = np.where(self.dated(n), _OTHER_DAYS, 1.0)
+        for begin, end, share in self._years(asked, said):
+            sharp = share * np.minimum(1.0, equations.sharpness(end - begin + 1, breadth, _WEEK))
+            np.maximum.at(found, rows, np.where((first <= end) & (last >= begin), sharp, 0.0))
+            on = spoken & (begin <= said) & (said <= end)
+            found[on] = np.maximum(found[on], share * when_said[on])
+            if end >= now.toordinal():
+                continue
+            near = np.maximum(near, np.where(spoken, share * _faded(said, said, begin, end), 0.0))
+            np.maximum.at(near, rows, sharp * _faded(first, last, begin, end))
+        return found if found.any() else _NEAR * near
 
     def columns(self) -> dict[str, Column]:
         """All that is held."""
@@ -113,11 +129,44 @@ class DateTable:
     def _count(self, n: int) -> int:
         return int(self._spans_so_far.data[n - 1]) if n else 0
 
-    def _years(self, asked: Iterable[DateSpan], said: Days) -> Iterable[tuple[int, int]]:
-        """Each span asked for, in every year of the memory where none was named."""
+    def _years(self, asked: Iterable[DateSpan], said: Days) -> Iterable[tuple[int, int, float]]:
+        """Each span asked for, in every year of the memory where none was named, with what it counts."""
         newest = date.fromordinal(int(said.max())).year
         oldest = max(newest - _YEARS, date.fromordinal(int(said.min())).year)
-        return _in_years(asked, range(oldest, newest + 2))
+        for span in asked:
+            own = span.first.toordinal(), span.last.toordinal()
+            yield *own, 1.0
+            for days in _in_years((span,), range(oldest, newest + 2)) if span.any_year else ():
+                if days != own:
+                    yield *days, _OTHER_YEARS
+
+
+def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateSpan, ...]:
+    """The days, of those that a query names, of which it asks what was on them: not "the trip planned for 18 May",
+    "since March", "what could I cook today", "who lives there today", nor what it says before or after its question."""
+    if not spans:
+        return ()
+    today = now.date()
+    first = today if asks_for_advice(text) else date.max
+    is_past = speaks_of_the_past(text)
+    said = sentences(text)
+    asking = said if len(said) == 1 else [(start, end) for start, end in said if asks(text[start:end])]
+    return tuple(
+        span
+        for span in spans
+        if span.last < first
+        and (is_past or not span.first == span.last == today)
+        and any(start <= span.start < end for start, end in asking)
+        and not names_day_beside(text, span.start, span.end)
+    )
+
+
+def without_days(text: str, spans: Sequence[DateSpan]) -> str:
+    """A query without the words that name these days."""
+    rest = text
+    for span in reversed(spans):
+        rest = f"{rest[: span.start].rstrip()} {rest[span.end :].lstrip()}"
+    return rest
 
 
 def met(asked: Iterable[DateSpan], since: datetime | None, until: datetime, now: datetime) -> bool:
@@ -148,7 +197,7 @@ def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, in
             yield begin.toordinal(), begin.toordinal() + (span.last - span.first).days
 
 
-def _near(first: Days, last: Days, begin: int, end: int) -> Floats:
+def _faded(first: Days, last: Days, begin: int, end: int) -> Floats:
     gap = np.maximum(begin - last, first - end)
     return _FADED.take(gap, mode="clip")  # below 0 as at 0
 

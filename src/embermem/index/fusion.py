@@ -17,7 +17,7 @@ import numpy as np
 
 from embermem.core import equations
 from embermem.core.types import ChannelScore
-from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
+from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, date, hop_among, late_among, speaker
 from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_several
@@ -44,6 +44,10 @@ NEIGHBOURS = ("near", "answer")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
+EARLY = "early"
+"""The order of time's name among the channels, where a query asks for nothing but days."""
+_EARLY = 1e-2
+"""What the newest row loses for it: less than any day."""
 _ROUNDING = 1e-9
 """What scores differ by that are the same: a channel taken away leaves a trace of itself."""
 
@@ -169,6 +173,8 @@ def _told(score: ChannelScore) -> tuple[float, float, float, int | None]:
 
 def fuse(view: View) -> Fused:
     """Score all candidates of a query."""
+    if view.asks_days_alone:
+        return _by_days(view)
     said: list[tuple[str, float, Floats, Floats]] = []
     """Of each channel its name, its weight, what it measured, and the same normalised."""
     base = np.zeros(view.n)
@@ -193,6 +199,19 @@ def fuse(view: View) -> Fused:
         scores += view.settings.recall_hop * normal
     names, weights, raw, normalised = zip(*said, strict=True)
     return Fused(scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view)
+
+
+def _by_days(view: View) -> Fused:
+    """What was on the days asked for, in the order of time."""
+    near, said_at = view.on_days, view.snapshot.said_at(view.n)
+    early = np.empty(view.n)
+    early[np.argsort(said_at, kind="stable")] = -np.linspace(0.0, _EARLY, view.n)
+    scores = view.settings.recall_date * near + early
+    scores[~view.candidates] = -np.inf
+    weights = (view.settings.recall_date, 1.0)
+    return Fused(
+        scores=scores, names=("date", EARLY), weights=weights, raw=(near, early), normalised=(near, early), view=view
+    )
 
 
 def _add(scores: Floats, view: View, weight: float, normal: Floats) -> None:
@@ -229,8 +248,8 @@ def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
 
 
 def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
-    """The rows on which late interaction is measured, ascending: the best by what the other evidence says, and by who
-    spoke."""
+    """The rows on which late interaction is measured, ascending: the best by what the other evidence says, by who spoke
+    and by days."""
     limit = view.settings.late_candidates
     if view.allowed is not None and np.count_nonzero(view.allowed) <= limit:
         return np.flatnonzero(view.allowed)
@@ -238,6 +257,7 @@ def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     for normal in said:
         _add(worth, view, 1.0, normal)
     _add(worth, view, view.settings.recall_speaker, speaker(view))
+    _add(worth, view, view.settings.recall_date, date(view))
     if view.allowed is not None:
         worth[~view.allowed] = -np.inf
     return np.sort(places_of_highest(worth, limit))

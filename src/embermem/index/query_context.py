@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embermem import languages
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Scope, ThreadId
+from embermem.index.dating import asked_of, without_days
 from embermem.index.late import stems_of
 from embermem.index.products import cosines
 from embermem.index.said import micros
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
-from embermem.languages.dates.engine import DateSpan, date_spans
-from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
+from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
+from embermem.languages.questions import asks_for_days_alone, asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import search_terms, vocabularies
 from embermem.protocols import TokenVectors
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 __all__ = ["Query", "View"]
+
+_NAMED = 0.2
+"""What a day counts that a query names without asking for it, beside one that it asks for (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +84,14 @@ class Query:
         """The query, and behind it the turns that it rests on."""
         return "\n".join((self.text, *self.before))
 
+    @property
+    def searched(self) -> str:
+        """The same without the words that name days asked for: these are looked for by their time, and as words they
+        would find what names other days."""
+        now = ELSEWHEN if self.at is None else self.at
+        asked = asked_of(self.text, date_spans(self.text, now), now)
+        return "\n".join((_or_all(self.text, without_days(self.text, asked)), *self.before))
+
 
 class View:
     """The rows of a snapshot as one query sees them. What its scope excludes is not among them: the snapshot was
@@ -98,8 +109,8 @@ class View:
         self.vocabularies = vocabularies(query.text)
         """The languages of the query's words, by script."""
         self.corrections = self._corrections()
-        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in search_terms(query.text)))
-        """The query's own terms."""
+        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in search_terms(self.text)))
+        """The query's own terms, without those that name days."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
@@ -128,7 +139,7 @@ class View:
         pieces = Counter(() if tokens is None else tokens.words)
         known = set(stems_of([word for word, count in pieces.items() if count == 1]))
         words, n = self.snapshot.words, self.n
-        asked = dict.fromkeys(search_terms(self.query.text))
+        asked = dict.fromkeys(search_terms(self.text))
         unknown = [term for term in asked if term not in known and not words.holds(term, n)]
         function_words = self.vocabularies["LATIN"].stop_words
         found = {
@@ -236,10 +247,45 @@ class View:
     @cached_property
     def asked_days(self) -> tuple[DateSpan, ...]:
         """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
-        if self.now is None:
-            return ()
-        told = (date_spans(text, self.now) for text in (self.query.text, *self.query.before))
-        return next(filter(None, told), ())
+        if self.now is None or self._own_days:
+            return self._own_days
+        return next(filter(None, (date_spans(text, self.now) for text in self.query.before)), ())
+
+    @cached_property
+    def _own_days(self) -> tuple[DateSpan, ...]:
+        return () if self.now is None else date_spans(self.query.text, self.now)
+
+    @cached_property
+    def text(self) -> str:
+        """The query's text without the words that name days asked for; all of it, if it has no others."""
+        return _or_all(self.query.text, without_days(self.query.text, self._own_days_asked_for))
+
+    @cached_property
+    def days_asked_for(self) -> tuple[DateSpan, ...]:
+        """Those of `asked_days` of which it is asked what was on them."""
+        return self._own_days_asked_for if self._own_days else self.asked_days
+
+    @cached_property
+    def _own_days_asked_for(self) -> tuple[DateSpan, ...]:
+        return () if self.now is None else asked_of(self.query.text, self._own_days, self.now)
+
+    @cached_property
+    def on_days(self) -> Floats:
+        """What each of the n rows has to do with the days that the query names, in [0, 1]."""
+        if self.now is None or not self.asked_days:
+            return self.nothing
+        dates, now = self.snapshot.dates, self.now
+        if self.days_asked_for:
+            return dates.on_days(self.days_asked_for, self.n, now)
+        return _NAMED * dates.on_days(self.asked_days, self.n, now, spoken_of=True)
+
+    @cached_property
+    def asks_days_alone(self) -> bool:
+        """Whether the query asks for nothing but what was on some days."""
+        if self.query.before or not self.days_asked_for:
+            return False
+        rest = without_days(self.query.text, self._own_days)
+        return asks_for_days_alone(rest) and bool(self.on_days[self.candidates].any())
 
     @cached_property
     def now(self) -> datetime | None:
@@ -248,3 +294,8 @@ class View:
             return self.query.at
         said = np.flatnonzero(~self.snapshot.is_passage(self.n))
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
+
+
+def _or_all(text: str, rest: str) -> str:
+    """The rest of a text, if it has a word."""
+    return rest if any(map(str.isalnum, rest)) else text

@@ -66,6 +66,10 @@ class Questions:
     """Who is somebody, what happened, what is known: in lower case."""
     overview_words: str = NEVER
     """Words of such a question beside names and times, in lower case. With any other it asks for something else."""
+    days_words: str = NEVER
+    """Further words of a question that asks for nothing but what was on some days, in lower case."""
+    beside_day: str = NEVER
+    """What a query names a day with (written §) without asking what was on it: "planned for §", "since §"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

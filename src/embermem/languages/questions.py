@@ -18,6 +18,7 @@ __all__ = [
     "asked_attributes",
     "asks_for_advice",
     "asks_for_count",
+    "asks_for_days_alone",
     "asks_for_first",
     "asks_for_last",
     "asks_for_number",
@@ -33,10 +34,12 @@ __all__ = [
     "happened_after",
     "happened_before",
     "happened_between",
+    "names_day_beside",
     "parts_asked",
     "points_back",
     "refers_to_person",
     "says_number",
+    "speaks_of_the_past",
     "states_preference",
 ]
 
@@ -185,6 +188,25 @@ def asks_for_overview(query: str) -> bool:
     )
 
 
+def asks_for_days_alone(query: str) -> bool:
+    """Whether a query, without the days in it, says nothing of what it asks for: "What did I do?"."""
+    lowered = query.lower()
+    return len(query) <= _LOOKS_AT and any(
+        not any(c.isalpha() for c in words.sub(" ", lowered)) for words in _words_of_days()
+    )
+
+
+@cache
+def _words_of_days() -> tuple[re.Pattern[str], ...]:
+    asked = [one.questions for one in languages()]
+    return tuple(regex(f"{one.days_words}|{one.overview_words}") for one in asked)
+
+
+def names_day_beside(query: str, start: int, end: int) -> bool:
+    """Whether a query names the day query[start:end] without asking what was on it: "planned for 18 May"."""
+    return _asked_in(of(query), "beside_day").search(f"{query[:start]}§{query[end:]}") is not None
+
+
 @cache
 def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """For each language what such a question holds, and what it may hold besides."""
@@ -194,7 +216,13 @@ def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 def asks_of_the_past(query: str) -> bool:
     """Whether a query asks about the past, for which current goals are not relevant."""
-    return asks(query.rstrip()) and _PAST.search(query) is not None
+    return asks(query.rstrip()) and speaks_of_the_past(query)
+
+
+@_kept
+def speaks_of_the_past(query: str) -> bool:
+    """Whether a query has a word of what was."""
+    return _PAST.search(query) is not None
 
 
 def continues(query: str) -> bool:
@@ -244,7 +272,9 @@ def asks_of_oneself(query: str) -> bool:
 
 
 @cache
-def _asked_in(language: Language, part: Literal["continues", "points_back", "pronoun"]) -> re.Pattern[str]:
+def _asked_in(
+    language: Language, part: Literal["continues", "points_back", "pronoun", "beside_day"]
+) -> re.Pattern[str]:
     """The pattern of one language alone: words that point back in one are others in another ("son")."""
     return re.compile(getattr(language.questions, part), re.IGNORECASE)
 

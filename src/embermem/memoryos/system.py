@@ -554,7 +554,8 @@ class MemoryOS:
             if missing:
                 self._residents.with_vectors(owner.id, missing, self._embed)
                 snapshot = self._seen(owner, scope, moment)
-            vector, tokens = self._embedded_query(asked.in_full)
+            text = asked.in_full if settings.preset == "paper" else asked.searched
+            vector, tokens = self._embedded_query(text)
             parts = {part: self._embedded_query(part) for part in searched_alone(query)}
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
@@ -565,7 +566,7 @@ class MemoryOS:
             asked,
             vector=vector,
             tokens=tokens,
-            keywords=frozenset(self._parts.keywords(asked.in_full, _QUERY_KEYWORDS)),
+            keywords=frozenset(self._parts.keywords(asked.searched, _QUERY_KEYWORDS)),
             themes=themes,
             statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
             parts=parts,

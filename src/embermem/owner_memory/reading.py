@@ -94,9 +94,9 @@ class Reading(Handle):
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
         settings, asked = self._parts.settings, _first_given(at, valid_at, as_of)
         alone = not self._shared and self._elsewhere is None
-        # The owner's zone costs a look at the store, and most recalls name no time.
-        inbox = self._inbox(zoned=asked is None and scope is None and alone)
         text = messages.checked(query, "query", settings.max_text_chars)
+        # The owner's zone costs a look at the store, and most recalls name no time.
+        inbox = self._inbox(zoned=asked is None and scope is None and alone and not _names_days(text))
         moment = self._moment(as_of, valid_at, inbox)
         asked_at = inbox.moment(asked, "at")
         least = messages.probability(min_score, "min_score")
@@ -212,24 +212,27 @@ class Reading(Handle):
         query: str,
         k: int = 10,
         *,
+        at: At = None,
         scope: Scope | None = None,
         min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Hit, ...]:
         """Return the best `k` utterances for a query, of those with a relevance of `min_score` (0 to 1) or more, with
-        what was known `as_of` a time or true at `valid_at`. Writes nothing."""
+        what was known `as_of` a time or true at `valid_at`. `at` is the time of the query, from which "yesterday" is
+        counted; without it, that time. Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
-        asked = _first_given(valid_at, as_of)
+        asked = _first_given(at, valid_at, as_of)
         # The owner's zone costs a look at the store, and most searches name no time.
-        inbox = None if asked is None and scope is None and not self._shared else self._inbox()
+        is_plain = asked is None and scope is None and not self._shared and not _names_days(text)
+        inbox = None if is_plain else self._inbox()
         moment, least = self._moment(as_of, valid_at, inbox), messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
             text,
             k,
-            at=None if asked is None or inbox is None else inbox.moment(asked, "at"),
+            at=None if inbox is None else inbox.moment(asked, "at"),
             scope=None if inbox is None else _zoned(scope, inbox),
             min_score=least,
             moment=moment,
@@ -241,7 +244,7 @@ class Reading(Handle):
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         found: dict[str | None, tuple[Hit, ...]] = {None: own}
         for name, space in sorted(self._shared.items()):
-            found[name] = space.search(text, k, scope=seen, min_score=least, **then)
+            found[name] = space.search(text, k, at=inbox.moment(asked, "at"), scope=seen, min_score=least, **then)
         return merged_hits(found, k)
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
@@ -698,6 +701,13 @@ def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:
 def _zoned(scope: Scope | None, inbox: messages.Inbox) -> Scope | None:
     """A scope with its times in the owner's zone."""
     return None if scope is None else scope.in_zone(inbox.zone)
+
+
+def _names_days(text: str) -> bool:
+    """Whether a query names days, which are counted in the owner's zone."""
+    from embermem.languages.dates.engine import names_days
+
+    return names_days(text)
 
 
 def _first_given(*times: At) -> At:

@@ -73,10 +73,8 @@ def test_what_was_said_on_the_right_side_of_an_event_or_date_counts_more_and_is_
     assert {one[-1] for one in before if "dumplings" in one} <= {"0", "1", "2", "3"}
 
     lines = [Line(f"We ate dumplings {n}", thread=f"d{n}", day=30 * n) for n in range(4)]
-    assert found([*lines, *BIRDS], "How did the dumplings taste since July 2026?", 2) == [
-        "We ate dumplings 3",
-        "We ate dumplings 2",
-    ]
+    since = found([*lines, *BIRDS], "How did the dumplings taste since July 2026?", 2)
+    assert {*since} == {"We ate dumplings 2", "We ate dumplings 3"}
 
     lines = [Line("The fair was lovely"), Line("I sat the exam", day=3), *BIRDS]
     context = told(lines, "Which came first, the fair or the exam?")

@@ -390,6 +390,7 @@ class SearchBody(Question):
         validation_alias=AliasChoices("top_k", "k", "limit"),
         description="Number of results; also called k or limit.",
     )
+    at: Moment | None = Field(default=None, description="Time of the query; default: now.")
     as_of: Moment | None = Field(default=None, description="Read what was known at this time.")
     valid_at: Moment | None = Field(default=None, description="Read what was true at this time.")
     filters: Filters | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.core.types import Hit
 from embermem.http.access import Accessible, Right, asker_of
 from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import bound_by, router, then_of
@@ -16,14 +17,11 @@ def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
     """The best utterances for a query. Writes nothing, and counts no visit."""
     owner = bound_by(access, body, *body.owner_asked)
     thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
-    if thread is None:
-        hits = owner.search(body.query, body.top_k, scope=body.scope_asked, min_score=body.min_score, **then)
-    else:
-        hits = listing.in_thread(
-            lambda k: owner.search(body.query, k, scope=body.scope_asked, min_score=body.min_score, **then),
-            thread,
-            body.top_k,
-        )
+
+    def found(k: int) -> tuple[Hit, ...]:
+        return owner.search(body.query, k, at=body.at, scope=body.scope_asked, min_score=body.min_score, **then)
+
+    hits = found(body.top_k) if thread is None else listing.in_thread(found, thread, body.top_k)
     return Found(results=tuple(hit_item(asker_of(owner), hit) for hit in hits))
 
 

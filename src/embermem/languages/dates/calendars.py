@@ -22,6 +22,7 @@ from embermem.languages.dates.days import (
     on_weekday,
     rolling,
     unit_from,
+    week_before,
     weekend,
 )
 from embermem.languages.dates.direction import Direction, side_of
@@ -53,7 +54,8 @@ class Calendar:
     """From Monday, 0."""
     seasons: Mapping[str, int]
     """By their first month, in the north."""
-    holidays: Mapping[str, tuple[int, int]]
+    holidays: Mapping[str, tuple[int, ...]]
+    """Month and day, or first and last day; of month 0, counted from Easter Sunday."""
     near: Mapping[str, int]
     """Days from the day of speech."""
     units: Mapping[str, str]
@@ -86,8 +88,8 @@ class Calendar:
     of: str = ""
     """What may stand between these words and the date."""
     part_of_day: str = NEVER
-    to: str = NEVER
-    """Between the ends of a span of days."""
+    on: str = NEVER
+    """Between a weekday and the week that it is of."""
 
 
 def tables_of(calendar: Calendar) -> DateTables:
@@ -115,7 +117,9 @@ def tables_of(calendar: Calendar) -> DateTables:
         leads=_leads(leads, calendar.follows),
         cores=tuple(cores),
         prefixes=tuple(prefixes),
-        joints=Joints(part_of_day=calendar.part_of_day),
+        joints=Joints(
+            part_of_day=calendar.part_of_day, on=calendar.on, weekday="|".join(map(re.escape, calendar.weekdays))
+        ),
     )
 
 
@@ -180,9 +184,9 @@ class _Meanings:
         return self._in_year(of_year, match, said)
 
     def numeric(self, match: re.Match[str], said: date) -> Days | None:
-        """ "12/03/2024": the day goes first."""
-        day = date(int(match["year"]), int(match["month"]), int(match["day"]))
-        return Days(day, day)
+        """ "12/03/2024", "12/03": the day goes first."""
+        of_year = on_the_day(int(match["month"]), int(match["day"]))
+        return self._in_year(of_year, match, said)
 
     def month_year(self, match: re.Match[str], said: date) -> Days | None:
         month = self._month(match)
@@ -199,6 +203,13 @@ class _Meanings:
     def holiday(self, match: re.Match[str], said: date) -> Days | None:
         return self._in_year(on_the_day(*self._of.holidays[_said(match["holiday"])]), match, said)
 
+    def before_holiday(self, match: re.Match[str], said: date) -> Days | None:
+        """The week, weekend or day before a holiday."""
+        feast, unit = self.holiday(match, said), self._of.units[_said(match["unit"])]
+        if feast is None or unit == "week":
+            return None if feast is None else week_before(feast)
+        return unit_from(unit, -1, feast.first)._replace(any_year=feast.any_year, side=feast.side)
+
     def near(self, match: re.Match[str], said: date) -> Days | None:
         return unit_from("day", self._of.near[_said(match["near"])], said)
 
@@ -207,6 +218,8 @@ class _Meanings:
         found = match.groupdict()
         which = -1 if found.get("last") else 1 if found.get("next") else 0
         if unit := found.get("unit"):
+            if which == 0 and self._of.units[_said(unit)] == "weekend":
+                return weekend(self._side(match) or 1, said)
             return unit_from(self._of.units[_said(unit)], which, said)
         if weekday := found.get("weekday"):
             return on_weekday(self._of.weekdays[_said(weekday)], which, said)
@@ -219,6 +232,8 @@ class _Meanings:
         return occurrence(on_the_day(*self._of.holidays[_said(found["holiday"] or "")]), which, said)
 
     def before_last(self, match: re.Match[str], said: date) -> Days | None:
+        if weekday := match.groupdict().get("weekday"):
+            return unit_from("day", -7, on_weekday(self._of.weekdays[_said(weekday)], -1, said).first)
         return unit_from(self._of.units[_said(match["unit"])], -2, said)
 
     def ago(self, match: re.Match[str], said: date) -> Days | None:

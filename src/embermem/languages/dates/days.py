@@ -133,9 +133,36 @@ def occurrence(of_year: Callable[[int], Days], which: int, said: date) -> Days |
     return next((d for d in found if d.first <= said <= d.last), None) or of_year(said.year)
 
 
-def on_the_day(month: int, day: int) -> Callable[[int], Days]:
-    """That day of a year."""
-    return lambda year: Days(date(year, month, day), date(year, month, day))
+def on_the_day(month: int, first: int, last: int | None = None) -> Callable[[int], Days]:
+    """That day of a year, or the days up to another of the month; of month 0, counted from Easter Sunday."""
+
+    def of_year(year: int) -> Days:
+        base = _easter(year) if month == 0 else date(year, month, 1) - timedelta(days=1)
+        begin, end = (base + timedelta(days=n) for n in (first, first if last is None else last))
+        if month and begin.month != month:
+            raise ValueError(f"no day {first} in month {month}")
+        return Days(begin, end)
+
+    return of_year
+
+
+def week_before(feast: Days) -> Days:
+    """The seven days before a feast; before Easter Sunday, where the feast is all of Easter."""
+    day = feast.first + timedelta(days=((feast.last - feast.first).days + 1) // 2)
+    return Days(day - timedelta(days=7), day - timedelta(days=1), feast.any_year, feast.side)
+
+
+def _easter(year: int) -> date:
+    """Easter Sunday of the Gregorian calendar: the Sunday after the first full moon of spring, by the church's tables
+    of epacts."""
+    golden, century = year % 19 + 1, year // 100 + 1
+    left_out, moon = 3 * century // 4 - 12, (8 * century + 5) // 25 - 5
+    epact = (11 * golden + 20 + moon - left_out) % 30
+    if epact == 24 or (epact == 25 and golden > 11):
+        epact += 1
+    full_moon = 44 - epact + (30 if 44 - epact < 21 else 0)
+    day = full_moon + 7 - (5 * year // 4 - left_out - 10 + full_moon) % 7
+    return date(year, 3, 1) + timedelta(days=day - 1)
 
 
 def weekend(side: int, day: date) -> Days:

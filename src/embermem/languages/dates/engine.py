@@ -14,13 +14,13 @@ from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
 from embermem.languages.facts.finding import When
 from embermem.languages.registry import all, of_signs, spelled
 
-__all__ = ["DateSpan", "date_spans", "relative_spans", "since"]
+__all__ = ["ELSEWHEN", "DateSpan", "date_spans", "names_days", "relative_spans", "since"]
 
 _MOST_SPANS = 16
 _DEEPEST = 3
 _NEAR = 24
 """Characters between two dates that may speak of the same."""
-_ELSEWHEN = datetime(1990, 1, 3, tzinfo=UTC)
+ELSEWHEN = datetime(1990, 1, 3, tzinfo=UTC)
 """A moment in which nothing is said, to which relative dates are held."""
 
 
@@ -67,12 +67,17 @@ def date_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
     return tuple(spans[:_MOST_SPANS])
 
 
+def names_days(text: str) -> bool:
+    """Whether a text names days, whenever it is said."""
+    return bool(date_spans(text, ELSEWHEN))
+
+
 def relative_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
     """Those of the dates in a text that name other days when said at another time: "last Friday", but not "5 May"."""
     spans = date_spans(text, said_at)
     if not spans:
         return ()
-    fixed = {(span.start, span.end): span.first for span in date_spans(text, _ELSEWHEN)}
+    fixed = {(span.start, span.end): span.first for span in date_spans(text, ELSEWHEN)}
     return tuple(s for s in spans if not s.any_year and fixed.get((s.start, s.end)) != s.first)
 
 

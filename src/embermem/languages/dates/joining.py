@@ -30,6 +30,7 @@ _BESIDE = regex(
 _NUMBER = regex(f"[0-9０-９]|{alternatives(lambda one: one.dates.joints.number)}", FLAGS)
 _WEEKDAY = either(lambda one: one.dates.joints.weekday, FLAGS)
 _ELSEWHEN = date(1990, 1, 3)
+_WEEK = 7
 
 
 def joined(text: str, one: DateSpan, two: DateSpan) -> DateSpan | None:
@@ -61,6 +62,9 @@ def agreed(text: str, one: DateSpan, two: DateSpan, again: Again) -> tuple[DateS
     gap = _BESIDE.fullmatch(text, one.end, two.start)
     if gap is None:
         return None
+    for day, week in ((one, two), (two, one)):
+        if (found := _day_of_week(text, day, week, again)) is not None:
+            return (replace(found, start=one.start, end=two.end),)
     if not gap["on"] and one.first == one.last and _is_its_weekday(text, two, one, again):
         return (one,)
     if two.first == two.last and _is_its_weekday(text, one, two, again):
@@ -78,6 +82,17 @@ def _is_its_weekday(text: str, words: DateSpan, day: DateSpan, again: Again) -> 
     """Whether the words are a weekday alone, and that of the day."""
     there = again(words, day.first) if _WEEKDAY.fullmatch(text, words.start, words.end) else None
     return there is not None and there.first == there.last and abs((there.first - day.first).days) == 7
+
+
+def _day_of_week(text: str, words: DateSpan, week: DateSpan, again: Again) -> DateSpan | None:
+    """The weekday that lies in a week, where the words are a weekday alone: "on Friday two weeks ago"."""
+    if (week.last - week.first).days != _WEEK - 1 or _WEEKDAY.fullmatch(text, words.start, words.end) is None:
+        return None
+    found = again(words, week.last + timedelta(days=1))
+    if found is None or found.first != found.last:
+        return None
+    day = week.first + timedelta(days=(found.first - week.first).days % _WEEK)
+    return replace(found, first=day, last=day)
 
 
 def _is_explicit(text: str, span: DateSpan, again: Again) -> bool:

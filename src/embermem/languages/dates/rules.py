@@ -99,8 +99,22 @@ def _iso(match: re.Match[str], said: date) -> Days | None:
     return Days(day, day) if 1900 <= day.year <= 2100 else None
 
 
+def _numeric(match: re.Match[str], said: date) -> Days | None:
+    """ "18.05.2026", "18/05/2026". Where the month may go first, as in "5/6/2026", which is meant is not known."""
+    one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
+    if match["cut"] != "." and one <= _MONTHS and two <= _MONTHS and one != two:
+        return None
+    month, day = (two, one) if one > _MONTHS or match["cut"] == "." else (one, two)
+    return Days(date(year, month, day), date(year, month, day))
+
+
+_MONTHS = 12
+_CUT = r"(?P<cut>[-/.])"
 ISO = DateTables(
-    leads=r"(?a:\b)[0-9](?=[0-9]{3}[-/])",
-    cores=(("0", r"(?P<year>\d{4})(?P<cut>[-/])(?P<month>\d{1,2})(?P=cut)(?P<day>\d{1,2})(?!\d|[-/.]\d)", _iso),),
+    leads=r"(?a:\b)[0-9](?=[0-9]{3}[-/.][0-9]{1,2}[-/.][0-9]|[0-9]?[-/.][0-9]{1,2}[-/.](?:19|20)[0-9]{2})",
+    cores=(
+        ("0", rf"(?P<year>\d{{4}}){_CUT}(?P<month>\d{{1,2}})(?P=cut)(?P<day>\d{{1,2}})(?!\d|[-/.]\d)", _iso),
+        ("0", rf"(?P<one>\d{{1,2}}){_CUT}(?P<two>\d{{1,2}})(?P=cut)(?P<year>(?:19|20)\d\d)(?!\d|[-/.]\d)", _numeric),
+    ),
 )
-"""ISO 8601, which every language has: 2026-05-02."""
+"""Dates in numbers, which every language has: 2026-05-02 (ISO 8601), 02.05.2026."""

@@ -12,14 +12,16 @@ from embermem.languages.de.vocabulary import AMOUNTS, MONTHS, SEASONS, UNITS, WE
 _NOT_EVERY: Final = r"(?<!jeden\s)(?<!jeder\s)(?<!jedem\s)(?<!einem\s)(?<!einen\s)"
 _CALENDAR: Final = Calendar(
     months=MONTHS,
-    weekdays=WEEKDAYS,
+    weekdays=WEEKDAYS
+    | {f"{day}{part}": no for day, no in WEEKDAYS.items() for part in ("morgen", "vormittag", "mittag", "nachmittag", "abend", "nacht")},
     seasons=SEASONS,
     holidays={
         "weihnachten": (12, 25), "heiligabend": (12, 24), "silvester": (12, 31), "neujahr": (1, 1), "nikolaus": (12, 6),
-        "valentinstag": (2, 14), "halloween": (10, 31),
+        "valentinstag": (2, 14), "halloween": (10, 31), "ostern": (0, -2, 1), "karfreitag": (0, -2), "ostersonntag": (0, 0),
+        "ostermontag": (0, 1), "pfingsten": (0, 49, 50), "pfingstmontag": (0, 50),
     },
     near={
-        "gestern": -1, "gestern abend": -1, "gestern früh": -1, "gestern nacht": -1, "vorgestern": -2, "heute": 0,
+        "gestern": -1, "gestern abend": -1, "letzte nacht": -1, "gestern früh": -1, "gestern nacht": -1, "vorgestern": -2, "heute": 0,
         "heute morgen": 0, "heute früh": 0, "heute abend": 0, "heute nacht": 0, "heute mittag": 0, "heute nachmittag": 0,
         "morgen": 1, "morgen früh": 1, "morgen abend": 1, "morgen nachmittag": 1, "übermorgen": 2,
     },
@@ -42,10 +44,13 @@ _CALENDAR: Final = Calendar(
         ("{seasons}", "season_year", r"{SEASON} {YEAR}"),
         ("letzte letztes letzten letzter vergangene vergangenes voriges", "relative", r"{LAST} {HOLIDAY}"),
         ("nächste nächstes nächsten kommende", "relative", r"{NEXT} {HOLIDAY}"),
+        ("{units}", "before_holiday", r"{UNIT} vor(?: dem)? {HOLIDAY}(?: {YEAR})?"),
+        ("0", "numeric", r"(?:(?<=\bam\s)|(?<=\bvom\s)|(?<=\bzum\s)|(?<=\bseit\s)|(?<=\bbis\s)|(?<=\bden\s))(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\.(?!\d)"),
         ("{holidays}", "holiday", r"{HOLIDAY}(?: {YEAR})?"),
-        ("gestern vorgestern heute übermorgen", "near", r"{NEAR}"),
+        ("gestern letzte vorgestern heute übermorgen", "near", r"{NEAR}"),
         ("morgen", "near", r"(?<!guten\s)(?<!jeden\s)(?<!am\s)(?<!heute\s)(?<!gestern\s)(?:(?-i:(?=m))|(?=morgen (?:abend|früh|nachmittag))|(?<!.)){NEAR}"),
         ("letzte letzten letztem letzter letztes vergangene vergangenen vergangenes vergangener vorige vorigen voriges", "relative", r"{LAST} (?:{UNIT}|{WEEKDAY})"),
+        ("vorletzte vorletzten vorletztem vorletzter vorletztes", "before_last", r"vorletzte[nmrs]? (?:{UNIT}|{WEEKDAY})"),
         ("nächste nächsten nächstem nächster nächstes kommende kommenden kommendes kommender", "relative", r"{NEXT} (?:{UNIT}|{WEEKDAY})"),
         ("diese diesen diesem dieser dieses", "relative", r"{THIS} (?:{UNIT}|{WEEKDAY})"),
         ("vor", "ago", r"vor(?: etwa| ungefähr| fast| gut| mehr als| knapp)? {N} {UNIT}"),
@@ -74,6 +79,7 @@ _CALENDAR: Final = Calendar(
     range=r"vo[nm] \S+ bis",
     limits=r"bis|vor|ab",
     of=r"(?: (?:zum|am|dem|im|anfang|mitte|ende))?",
+    on=r"(?:am|an dem|der|in der)[ ]",
     part_of_day="morgen|abend|nachmittag|früh|nacht",
 )  # fmt: skip
 

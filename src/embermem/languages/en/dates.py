@@ -21,6 +21,7 @@ from embermem.languages.dates.days import (
     quarter,
     rolling,
     unit_from,
+    week_before,
     weekend,
 )
 from embermem.languages.dates.direction import side_of
@@ -33,7 +34,9 @@ _SHORT_DAYS = "mon tue tues wed thu thur thurs fri sat sun"
 _WHICH = {"last": -1, "past": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
 _HOLIDAY = {
     "christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24), "halloween": (10, 31),
-    "valentine's day": (2, 14), "new year's day": (1, 1), "new year's eve": (12, 31),
+    "valentine's day": (2, 14), "new year's day": (1, 1), "new year's eve": (12, 31), "easter": (0, -2, 1),
+    "easter weekend": (0, -2, 1), "easter sunday": (0, 0), "easter day": (0, 0), "easter monday": (0, 1),
+    "good friday": (0, -2),
 }  # fmt: skip
 _PART = {"early": (0, 3), "beginning": (0, 3), "start": (0, 3), "mid": (1, 3), "middle": (1, 3), "late": (2, 3)}
 _PART |= {"end": (2, 3), "first": (0, 2), "second": (1, 2)}
@@ -55,7 +58,10 @@ _TO = r"(?: to | until | till | through |\s?[-–—]\s?)"
 _WEEKDAY = rf"(?P<weekday>{DAY_WORDS.replace(' ', '|')})\b"
 _SHORT = r"(?-i:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b"
 _SEASONS = r"(?P<season>spring|summer|autumn|fall|winter)\b"
-_HOLIDAYS = r"(?P<holiday>christmas(?: eve| day)?|halloween|valentine['’]?s day|new year['’]?s (?:eve|day))\b"
+_HOLIDAYS = (
+    r"(?P<holiday>christmas(?: eve| day)?|halloween|valentine['’]?s day|new year['’]?s (?:eve|day)|good friday"
+    r"|easter(?: sunday| monday| day| weekend)?(?! (?:eggs?|bunn(?:y|ies)|baskets?|hunts?|islands?)\b))\b"
+)
 
 _QUARTERS = r"(?:q(?P<q>[1-4])|(?P<k>first|second|third|fourth) quarter)"
 
@@ -84,7 +90,7 @@ _FOLLOWED = dict.fromkeys(AMOUNT, f"couple|few|of|{_UNITS}")
 _FOLLOWED |= dict.fromkeys(
     ("last", "this", "next", "past", "coming", "upcoming"),
     f"{_UNITS}|{_NAMES}|past|coming|last|night|evening|morning|afternoon|arvo|spring|summer|autumn|fall|winter"
-    f"|christmas|halloween|valentine|new|{_MANY}",
+    f"|christmas|halloween|valentine|easter|new|{_MANY}",
 )
 _FOLLOWED |= dict.fromkeys(("beginning", "start", "middle", "end"), "of") | dict.fromkeys(("over", "at"), "the")
 _FOLLOWED |= {
@@ -97,6 +103,8 @@ _FOLLOWED |= {
     "in": f"about|around|[0-9]|{'|'.join(AMOUNT)}",
     "on": f"the|{_NAMES}",
     "new": "year",
+    "good": "friday",
+    "week": "before",
 } | dict.fromkeys(("q1", "q2", "q3", "q4"), "of|last|this|next|[0-9]")
 _TO_DAY = rf"(?P<to>\d{{1,2}}){_TH}"
 _NO_ROLL = r"(?! (?:of|before|after|at|on|in(?! a row)|ago|old)\b|-|['’]s\b)"
@@ -147,8 +155,13 @@ def _holiday(match: re.Match[str], said: date) -> Days | None:
 
 def _of_holiday(name: str) -> Callable[[int], Days]:
     words = " ".join(name.lower().replace("’", "'").split())
-    month, day = _HOLIDAY[words.replace("valentines", "valentine's").replace("years", "year's")]
-    return on_the_day(month, day)
+    days = _HOLIDAY[words.replace("valentines", "valentine's").replace("years", "year's")]
+    return on_the_day(*days)
+
+
+def _week_before(match: re.Match[str], said: date) -> Days | None:
+    feast = _holiday(match, said)
+    return None if feast is None else week_before(feast)
 
 
 def _near(match: re.Match[str], said: date) -> Days | None:
@@ -162,7 +175,9 @@ def _relative(match: re.Match[str], said: date) -> Days | None:
         unit = match["unit"].lower()
         if unit != "weekend" and match.string[max(0, match.start() - 4) : match.start()].lower() == "the ":
             return None
-        return unit_from(unit, 0 if unit == "weekend" and word in ("coming", "upcoming") else which, said)
+        if unit == "weekend" and word in ("this", "coming", "upcoming"):
+            return weekend((_side(match) if word == "this" else 0) or 1, said)
+        return unit_from(unit, which, said)
     if weekday := match["weekday"] or match["short"]:
         return on_weekday(DAY_OF[weekday[:3].lower()], which, said)
     if match["season"]:
@@ -293,7 +308,8 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
     (MONTH_WORDS, rf"(?P<month>{MONTH_WORDS.replace(' ', '|')})\b(?!['’]s)", _month_alone),
     ("0", rf"{_YEAR}(?:{_TO}(?P<to>(?:19|20)\d\d)\b)?{_NO_YEAR}", _year_alone),
     ("spring summer autumn fall winter", rf"{_SEASONS}(?: of)?,? {_YEAR}", _season_year),
-    ("christmas halloween valentine valentines new", rf"{_HOLIDAYS}{_THEN_YEAR}", _holiday),
+    ("christmas halloween valentine valentines new easter good", rf"{_HOLIDAYS}{_THEN_YEAR}", _holiday),
+    ("the week", rf"(?:the )?week before {_HOLIDAYS}{_THEN_YEAR}", _week_before),
     ("today tonight yesterday tomorrow last this",
      r"(?:today|tonight|yesterday|tomorrow|last (?:night|evening)|this (?:morning|afternoon|arvo|evening))\b", _near),
     ("last this next coming upcoming past",
@@ -341,7 +357,7 @@ def _leads(leads: Iterable[str]) -> str:
     follow = rf"[-–—]|to|un|ti|th|of|{_UNITS}|{_NAMES}"
     counts = rf"0['’]?s|[0-9]{{0,2}}(?:st|nd|rd|th)?\s{{0,3}}(?:{follow})"
     digit = rf"[0-9](?=[0-9]{{3}}|{counts})(?<![$€£¥#/-].)(?<!\d[.,:].)"
-    return rf"(?a:\b)(?=[{''.join(initials)}0-9])(?:{'|'.join(by_letter)}|{digit})"
+    return rf"(?a:\b)(?=[{''.join(initials)}0-9])(?:{'|'.join(by_letter)}|{digit})|{ISO.leads}"
 
 
 DATES = DateTables(

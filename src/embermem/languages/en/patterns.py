@@ -45,6 +45,10 @@ QUESTIONS: Final = Questions(
     r"life|lives|story|person|people|background|journey|milestones|events|event|moments|moment|situation|years|year|months|month|"
     r"weeks|week|days|day|time|times|spring|summer|autumn|fall|winter|ago|early|late|earlier|later|memory|memories|conversations?|chats?|"
     r"talked|talks?|user|recall)\b",
+    days_words=r"\b(?:discuss\w*|mention\w*|spend|spent|plan|plans|planned|planning|scheduled|talking|chat\w*|speak|spoke|spoken|wrote|written|exactly|"
+    r"actually|again|morning|afternoon|evening|night|there|else|conversation|look|looked|agenda|calendar|sort|kind|was|about|earlier|get|got|just|back|thing|both|whole)\b",
+    beside_day=r"\b(?:for|before|until|till|by|since|after|prior to|up to)\s(?:the\s)?(?:\w+,?\s)?§"
+    r"|\b(?:the|our|my|your|his|her|their|an?|every)\s§\s(?=\w)|§\s(?:mornings|afternoons|evenings|nights)\b",
     character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
     r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
     first=r"\b(?<!at )first(?!-| (?:names?|aid|floor|class|languages?|cousins?|grade|grader|degree|lady|person|half|few|thing)\b)\b"

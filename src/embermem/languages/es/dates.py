@@ -16,10 +16,11 @@ _CALENDAR: Final = Calendar(
     seasons=SEASONS,
     holidays={
         "navidad": (12, 25), "nochebuena": (12, 24), "nochevieja": (12, 31), "año nuevo": (1, 1), "san valentín": (2, 14),
-        "halloween": (10, 31), "día de reyes": (1, 6),
+        "halloween": (10, 31), "día de reyes": (1, 6), "pascua": (0, -2, 1), "domingo de pascua": (0, 0), "lunes de pascua": (0, 1),
+        "semana santa": (0, -7, 0), "jueves santo": (0, -3), "viernes santo": (0, -2),
     },
     near={
-        "ayer": -1, "anoche": -1, "anteayer": -2, "antier": -2, "hoy": 0, "esta mañana": 0, "esta tarde": 0, "esta noche": 0,
+        "ayer": -1, "anoche": -1, "anteayer": -2, "antes de ayer": -2, "antes de anoche": -2, "antier": -2, "hoy": 0, "esta mañana": 0, "esta tarde": 0, "esta noche": 0,
         "mañana": 1, "pasado mañana": 2, "ayer por la tarde": -1, "ayer por la noche": -1, "ayer por la mañana": -1,
         "mañana por la mañana": 1, "mañana por la tarde": 1, "mañana por la noche": 1,
     },
@@ -40,8 +41,10 @@ _CALENDAR: Final = Calendar(
         ("{seasons}", "season_year", r"{SEASON}(?: de| del)? {YEAR}"),
         ("este esta", "relative", r"{THIS} {SEASON}"),
         ("{holidays}", "relative", r"{HOLIDAY} (?:{LAST}|{NEXT})"),
+        ("{units}", "before_holiday", r"{UNIT} (?:antes de|anterior a|previa a)(?:l| la)? {HOLIDAY}(?:,? (?:del? )?{YEAR})?"),
+        ("0", "numeric", r"(?:(?<=\bel\s)|(?<=\bdel\s)|(?<=\bal\s))(?P<day>\d{1,2})[/.](?P<month>\d{1,2})(?![\d/]|[.,]\d| ?%)"),
         ("{holidays}", "holiday", r"{HOLIDAY}(?:,? (?:del? )?{YEAR})?"),
-        ("ayer anoche anteayer antier hoy esta pasado", "near", r"{NEAR}"),
+        ("antes ayer anoche anteayer antier hoy esta pasado", "near", r"{NEAR}"),
         ("mañana", "near", r"(?<!\bla\s)(?<!\blas\s)(?<!\bde\s)(?<!\besta\s)(?<!\buna\s)(?<!\bcada\s){NEAR}"),
         ("{units}", "relative", r"{UNIT} (?:{LAST}|{NEXT})"),
         ("este esta", "relative", r"{THIS} {UNIT}"),
@@ -64,7 +67,7 @@ _CALENDAR: Final = Calendar(
     follows={
         "esta": "mañana|tarde|noche|semana|primavera", "este": "mes|año|fin|finde|" + "|".join((*WEEKDAYS, *SEASONS)),
         "en": r"\d|unos|unas|" + "|".join(AMOUNTS), "dentro": "de", "desde": "hace", "pasado": "mañana|" + "|".join((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS)),
-        "fin": "de", "un": "par", "día": r"de\s+reyes|pasado|siguiente", "año": r"nuevo|pasado|que|próximo|siguiente", "san": "valentín",
+        "fin": "de", "antes": r"de\s+(?:ayer|anoche)", "un": "par", "día": r"de\s+reyes|pasado|siguiente", "año": r"nuevo|pasado|que|próximo|siguiente", "san": "valentín",
         "fines": "de", "hace": r"como|unos|unas|casi|más|ya|\d|" + "|".join(AMOUNTS),
     },
     ahead=r"\b(?:voy|vas|va|vamos|vais|van) a\b|\b\w{3,}(?:aré|eré|iré|aremos|eremos|iremos|ará|erá|irá|arán)\b|\bme voy\b|\bnos vamos\b|\btengo (?:una |un )?(?:cita|entrevista|examen|reunión|vuelo|médico)"
@@ -76,6 +79,7 @@ _CALENDAR: Final = Calendar(
     range=r"(?:de|desde)(?: el)? \S+ hasta",
     limits=r"para|antes de(?:l)?|hasta",
     of=r"(?: (?:el|la|este|mediados de|finales de|principios de))?",
+    on=r"(?:el|del|de|en)[ ]",
     part_of_day="por la mañana|por la tarde|por la noche",
 )  # fmt: skip
 

@@ -34,6 +34,8 @@ QUESTIONS: Final = Questions(
     r"|je|j|tu|il|elle|on|nous|vous|ils|elles|me|moi|te|toi|lui|se|mon|ma|mes|ton|ta|tes|son|sa|ses|leur|leurs|y|ne|pas|tout|toute|tous|toutes|chose|choses|important|importante|importants|importantes|principal|principaux|principales|récent|récents|récente|récemment|dernier|dernière|derniers|dernières|nouveau|nouvelles|neuf|actuel|actuellement|aujourd'hui|maintenant"
     r"|jour|jours|semaine|semaines|mois|an|ans|année|années|temps|fois|passe|passé|passés|passées|arrivé|changé|changements|change|devient|devenu|devenue|sais|savez|savoir|rappelles|rappelle|souviens|retenu|appris|dire|dis|dit|parle|raconte|donne|fais-moi|dis-moi|donne-moi|parle-moi|propos|sujet|résume|résumé|résumer|récapitule|récapitulatif|bilan|aperçu|biographie|portrait|profil|vie|histoire|parcours|décris|décrire|bref|brièvement|court|petit"
     r"|événements|événement|moments|grands|grandes|lignes|situation|nouvelles|comment|va|vais|où|printemps|été|automne|hiver|personne|gens|conversations?|mémoire|utilisateur|s'il|plaît|peux|peux-tu|pourrais-tu)\b",
+    days_words=r"\b(?:parlé|parlions|discuté|mentionné|raconté|écrit|évoqué|prévu|prévus|prévue|matin|soir|après-midi|nuit|s'est-il|a-t-il|a-t-on|eu|fîmes|fait|lieu|occupé|exactement|sujet|sujets|programme|n'avons|c'était|était-ce)\b",
+    beside_day=r"\b(?:pour|avant|jusqu['’]au?|depuis|après|dès|d['’]ici)\s(?:(?:le|la|au|à)\s)?(?:\w+\s)?§",
     character=r"\b(?:personnalité|caractère|tempérament|traits|quel (?:genre|type) de personne|centres d'intérêt|loisirs|passions|recommande\w*|conseille\w*|suggère\w*)\b",
     says_number=r"\b(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|douzaine|dizaine|vingtaine|centaine|quinze|vingt|trente|cent|mille|moitié)\b",
 )

@@ -16,10 +16,12 @@ from embermem.languages.dates.days import (
     months,
     nearest,
     nth_part,
+    on_the_day,
     on_weekday,
     quarter,
     rolling,
     unit_from,
+    week_before,
     weekend,
 )
 from embermem.languages.dates.direction import Direction, side_of
@@ -45,6 +47,7 @@ _HOLIDAY: Final = {
     "クリスマスイブ": (12, 24, 24), "クリスマス": (12, 25, 25), "元日": (1, 1, 1), "元旦": (1, 1, 1), "お正月": (1, 1, 3),
     "正月": (1, 1, 3), "大晦日": (12, 31, 31), "大みそか": (12, 31, 31), "バレンタイン": (2, 14, 14), "七夕": (7, 7, 7),
     "ホワイトデー": (3, 14, 14), "ハロウィン": (10, 31, 31), "こどもの日": (5, 5, 5), "お盆": (8, 13, 16),
+    "イースター": (0, -2, 1), "復活祭": (0, -2, 1),
 }  # fmt: skip
 _FEW: Final = (2, 5)
 """数日: some days."""
@@ -79,7 +82,7 @@ _LEADS = (
     r"|こ(?=の(?:[週春夏秋冬前間]|数)|こ数|こ[0-9０-９一二三四五六七八九十]|ないだ|とし|どもの日)"
     r"|(?<![毎隔一二三四五六七八九十数0-9各平])(?<!毎週)[月火水木金土日](?=曜)|(?<![毎一二三四五六七八九十数0-9])週(?=末)"
     r"|お(?=ととい|ととし|正月|盆)|(?<![ぁ-ん])(?:き(?=のう|ょう)|ゆ(?=うべ)|け(?=さ(?:[、はの]|$))|あ(?=した|さって)|さ(?=きおととい)|し(?=あさって))"
-    r"|(?<!お)正(?=月)|元(?=[日旦])|大(?=晦日|みそか)|ク(?=リスマス)|バ(?=レンタイン)|ホ(?=ワイトデー)|ハ(?=ロウィン)|七(?=夕)"
+    r"|(?<!お)正(?=月)|元(?=[日旦])|大(?=晦日|みそか)|ク(?=リスマス)|バ(?=レンタイン)|ホ(?=ワイトデー)|ハ(?=ロウィン)|イ(?=ースター)|復(?=活祭)|七(?=夕)"
     r"|令(?=和)|平(?=成)|昭(?=和)|最(?=近)|過(?=去)|直(?=近)|向(?=こう)"
 )
 """Where a date may begin."""
@@ -147,13 +150,9 @@ def _season(match: re.Match[str], said: date) -> Days | None:
 
 
 def _holiday(match: re.Match[str], said: date) -> Days | None:
-    month, first, last = _HOLIDAY[match["holiday"]]
-    year = _year(match, said)
-
-    def of_year(y: int) -> Days:
-        return Days(date(y, month, first), date(y, month, last))
-
-    return nearest(of_year, said, _side(match)) if year is None else of_year(year)
+    of_year, year = on_the_day(*_HOLIDAY[match["holiday"]]), _year(match, said)
+    days = nearest(of_year, said, _side(match)) if year is None else of_year(year)
+    return week_before(days) if match["week"] and days is not None else days
 
 
 def _day(match: re.Match[str], said: date) -> Days | None:
@@ -230,7 +229,7 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
     ("0", r"(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})(?![0-9/])(?=に|は|の|から|まで|も|[（(][月火水木金土日])", _in_numbers),
     (f"0 {_ANY_YEAR}", rf"{_OF_YEAR}(?:第?(?P<quarter>[1-4１-４一二三四])四半期|(?P<part>{'|'.join(_PART_OF_YEAR)})|(?P<season>[春夏秋冬]))?", _whole_year),
     ("こ", r"この(?P<season>[春夏秋冬])", _season),
-    (f"0 {_ANY_YEAR} 正 元 大 ク バ ホ ハ 七", rf"(?:{_OF_YEAR})?(?P<holiday>{'|'.join(_HOLIDAY)})", _holiday),
+    (f"0 {_ANY_YEAR} 正 元 大 ク バ ホ ハ 七 イ 復", rf"(?:{_OF_YEAR})?(?P<holiday>{'|'.join(_HOLIDAY)})(?P<week>の?(?:前の週|前週|[1１一]週間前))?", _holiday),
     ("先 今 来 再", rf"(?P<rel>先々|先|今|来|再来)月{_OF_MONTH}", _month),
     ("先 今 来 再", rf"(?P<rel>先々|先|今|来|再来)週{_OF_WEEK}", _week),
     ("こ 次 前 今", r"(?P<rel>この前|この間|こないだ|前|次|今度)の?(?P<day>[月火水木金土日]曜日?|週末|土日)", _weekday),
@@ -246,5 +245,5 @@ DATES: Final = DateTables(
     leads=_LEADS,
     cores=_CORES,
     needed=regex("[\u3041-\u3096\u30a1-\u30ff週曜]|先月|先日|昨年|一昨|令和|平成|昭和|数[日年]|再来"),
-    joints=Joints(dash="から|[〜～]", weekday="[月火水木金土日]曜日?", number="月"),
+    joints=Joints(on="の", dash="から|[〜～]", weekday="[月火水木金土日]曜日?", number="月"),
 )

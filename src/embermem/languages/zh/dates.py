@@ -18,6 +18,7 @@ from embermem.languages.dates.days import (
     quarter,
     rolling,
     unit_from,
+    week_before,
     weekend,
 )
 from embermem.languages.dates.direction import Direction, side_of
@@ -34,6 +35,7 @@ _UNIT = {"天": "day", "周": "week", "星期": "week", "礼拜": "week", "月":
 _SEASON = {"春": 3, "夏": 6, "秋": 9, "冬": 12}
 _HOLIDAY = {
     "圣诞": (12, 25), "平安夜": (12, 24), "元旦": (1, 1), "国庆": (10, 1), "情人节": (2, 14), "万圣节": (10, 31),
+    "复活": (0, -2, 1),
 }  # fmt: skip
 _FEW = (2, 5)
 _PART = {
@@ -51,7 +53,11 @@ _PART_OF_YEAR = (
     r"(?:第?(?P<quarter>[一二三四1-4１-４])季度"
     r"|(?P<part>年?(?:初(?![中一二三级恋])|[底末])|年中(?!国)|[上下]半年)|(?P<season>[春夏秋冬])[天季])?"
 )
-_HOLIDAYS = "(?P<holiday>圣诞|平安夜|元旦|国庆|情人节|万圣节)节?"
+_A_WEEK = "[一1]?个?(?:周|星期|礼拜)"
+_HOLIDAYS = (
+    "(?P<holiday>圣诞|平安夜|元旦|国庆|情人节|万圣节|复活(?=节))节?"
+    f"(?P<week>的?(?:[之以]?前的?{_A_WEEK}|{_A_WEEK}[之以]?前))?"
+)
 _REL = "(?P<rel>上上|上|这|本|下下|下)"
 _WEEK = "(?:周|星期|礼拜(?!堂))"
 _WEEKDAY = "(?P<day>[一二三四五六](?![次个顿遍场起直样共])|日(?!本)|天(?!气)|末)"
@@ -67,7 +73,7 @@ _LEADS = (
     r"|(?<!一)半(?=年[之以]?[前后])"
     rf"|(?<![{_MANY}每半整个])[周星礼](?=[期拜一二三四五六日天末])|(?:(?<![马早晚])上|[下这本])(?=[上下一个周月星礼])"
     rf"|(?<!走)(?:最近|过去|接下来|未来|今后|(?<![附将接靠临邻就最])近)(?=的?[{_MANY}半])"
-    r"|(?:(?<![之以最然午饭])[前后]|[今昨明去])(?=[天日年晚早晨])|大(?=[前后])|[圣平元国情万](?=[诞安旦庆人圣])"
+    r"|(?:(?<![之以最然午饭])[前后]|[今昨明去])(?=[天日年晚早晨])|大(?=[前后])|[圣平元国情万复](?=[诞安旦庆人圣活])"
 )
 
 
@@ -129,7 +135,8 @@ def _whole_year(match: re.Match[str], said: date) -> Days | None:
 
 def _holiday(match: re.Match[str], said: date) -> Days | None:
     of_year, year = on_the_day(*_HOLIDAY[match["holiday"]]), _year(match, said)
-    return nearest(of_year, said, _side(match)) if year is None else of_year(year)
+    days = nearest(of_year, said, _side(match)) if year is None else of_year(year)
+    return week_before(days) if match["week"] and days is not None else days
 
 
 def _day(match: re.Match[str], said: date) -> Days | None:
@@ -202,7 +209,7 @@ def _decade(match: re.Match[str], said: date) -> Days | None:
 _CORES: tuple[tuple[str, str, Core], ...] = (
     (f"{_DIGITS} 前 去 今 明 后", rf"(?:{_OF_YEAR})?(?P<month>{_N})\s?月份?{_OF_MONTH}", _date),
     ("0 一 二 前 去 今 明 后", rf"{_OF_YEAR}{_PART_OF_YEAR}", _whole_year),
-    ("0 一 二 前 去 今 明 后 圣 平 元 国 情 万", rf"(?:{_OF_YEAR})?{_HOLIDAYS}", _holiday),
+    ("0 一 二 前 去 今 明 后 圣 平 元 国 情 万 复", rf"(?:{_OF_YEAR})?{_HOLIDAYS}", _holiday),
     ("上 下 这 本", rf"{_REL}一?个?月(?![球亮台光])份?的?{_OF_MONTH}", _month),
     ("上 下 这 本 周 星 礼", rf"(?:{_REL}一?个?)?{_WEEK}{_WEEKDAY}?", _week),
     ("今 昨 前 明 后 大", r"(?P<near>大前|前|昨|今|明|大后|后)(?:天|日(?!子)|[晚早晨]上?)", _day),
@@ -218,6 +225,6 @@ DATES = DateTables(
     leads=_LEADS,
     cores=_CORES,
     needed=_NEEDED,
-    joints=Joints(dash="[到至]", begins="从", weekday="(?:周|星期|礼拜).", number="月"),
+    joints=Joints(on="的", dash="[到至]", begins="从", weekday="(?:周|星期|礼拜).", number="月"),
     since=SINCE,
 )

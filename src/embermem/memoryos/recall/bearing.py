@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact
-from embermem.index.dating import met
+from embermem.index.dating import falls_on, met
 from embermem.index.facts import FactTable
 from embermem.index.query_context import View
 from embermem.languages.questions import asked_attributes, asks_of_oneself
@@ -36,9 +36,21 @@ _SAYS = 1 / 3
 """The share of a query's words, by weight, from which a fact speaks of the same thing (ours)."""
 
 
+class _Found(NamedTuple):
+    """A fact that bears: what it has to do with the days asked for, whether it was asked for by name, and whether it is
+    of somebody asked about."""
+
+    on_days: float
+    by_name: bool
+    of_them: bool
+    fact: Fact
+    likely: float
+
+
 def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, float], ...]:
-    """The facts to tell, each with the probability that it bears on the query, at most `facts_told`: what is asked for
-    by name first, then what is known of who is asked about, then the likeliest. `scores` are those of the rows."""
+    """The facts to tell, each with the probability that it bears on the query, at most `facts_told`: what was on the
+    days asked for first, then what is asked for by name, what is known of who is asked about, and the likeliest.
+    `scores` are those of the rows."""
     settings = view.settings
     if settings.facts_told == 0:
         return ()
@@ -46,9 +58,9 @@ def bearing(view: View, scores: Floats, people: People) -> tuple[tuple[Fact, flo
     found = _from(view, view.snapshot.facts, scores, people, asked, of)
     if view.snapshot.ended_facts and view.asked_days:
         ended = _from(view, view.snapshot.past_facts, scores, people, asked, of)
-        found += [one for one in ended if _was_so(one[2], view)]
-    found.sort(key=lambda one: (not one[0], not one[1], -one[3]))
-    return tuple((fact, likely) for _, _, fact, likely in found[: settings.facts_told])
+        found += [one for one in ended if _was_so(one.fact, view)]
+    found.sort(key=lambda one: (-one.on_days, not one.by_name, not one.of_them, -one.likely))
+    return tuple((one.fact, one.likely) for one in found[: settings.facts_told])
 
 
 def wanted(view: View, people: People) -> frozenset[str]:
@@ -60,8 +72,8 @@ def wanted(view: View, people: People) -> frozenset[str]:
 
 def _from(
     view: View, table: FactTable, scores: Floats, people: People, asked: AbstractSet[str], of: Collection[str]
-) -> list[tuple[bool, bool, Fact, float]]:
-    """The facts of a table that bear: whether each was asked for, whether it is of somebody asked about."""
+) -> list[_Found]:
+    """The facts of a table that bear."""
     if not table.rows:
         return []
     likely, rows = _evidence(view, table, scores)
@@ -69,6 +81,10 @@ def _from(
     places = np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says))
     bear = (says[places] >= _SAYS) | (_nearness(view, rows[places]) >= _NEAR)
     bear &= table.own[places] | (likely[places] >= view.settings.facts_least)
+    on_days = _on_days(view, table)
+    if view.asks_days_alone:
+        places = np.flatnonzero((on_days > 0.0) & (rows >= 0))
+        bear = np.ones(len(places), dtype=bool)
     found = []
     for place, bears in zip(places.tolist(), bear.tolist(), strict=True):
         fact = table.rows[place]
@@ -77,7 +93,20 @@ def _from(
         of_them = people.of(fact) in of
         by_name = of_them and fact.attribute in asked
         if by_name or (bears and (of_them or fact.attribute not in asked)):
-            found.append((by_name, of_them, fact, float(max(likely[place], 0.0))))
+            on = float(on_days[place])
+            found.append(_Found(on, by_name, of_them, fact, float(max(likely[place], 0.0))))
+    return found
+
+
+def _on_days(view: View, table: FactTable) -> Floats:
+    """What each fact has to do with the days asked for, in [0, 1]: 1 if it became true or ended on them, else what its
+    sources have to do with them."""
+    if not view.days_asked_for:
+        return np.zeros(len(table.rows))
+    found = np.maximum(table.best(view.snapshot.seqs[: view.n], view.on_days)[0], 0.0)
+    for place, fact in enumerate(table.rows):
+        if any(at is not None and falls_on(view.days_asked_for, at) for at in (fact.valid_from, fact.valid_to)):
+            found[place] = 1.0
     return found
 
 

@@ -50,7 +50,7 @@ _EACH_SIDE = 8
 _LEAST, _LEAST_SHARE = 1e-4, 0.01
 """The least probability and share, and the greatest one's distance from 1, of which log odds are taken."""
 _ON_THE_DAY = 0.5
-"""The nearness in time (index/dating.py) from which something was said of the days that a query names."""
+"""From how much on (index/dating.py) something was said of the days that a query names."""
 _LOOKS_AT = 500
 """Characters of an utterance that are read for whom it speaks of."""
 
@@ -160,8 +160,7 @@ def _is_of_memory(view: View, people: People) -> bool:
         return True
     if asks_of_oneself(text) and asks_of_the_past(text):
         return True
-    near = view.snapshot.dates.nearness(view.asked_days, view.n) if view.asked_days else np.zeros(1)
-    return bool(near.max(initial=0.0) >= _ON_THE_DAY)
+    return bool(view.on_days.max(initial=0.0) >= _ON_THE_DAY)
 
 
 def signs(view: View, rows: Sequence[int]) -> Signs:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -100,6 +100,8 @@ def planned(view: View, fused: Fused) -> tuple[Fused, tuple[str, ...]]:
     """The scores with what the plan of the question adds, and a note for each of its steps; the same scores, and no
     note, for a question of one step."""
     settings, notes = view.settings, []
+    if view.asks_days_alone:
+        return fused, ("asks for days alone: what was on them, in the order of time",)
     plans: tuple[tuple[str, float, Callable[[View, Floats], Step | None]], ...] = (
         ("preference", settings.recall_preference, _preferences),
         ("sides", 1.0, _sides),
@@ -192,7 +194,8 @@ def _around(view: View, _: Floats) -> Step | None:
     between, after, before = happened_between(text), happened_after(text), happened_before(text)
     if between is not None:
         after, before = between
-    begin, end = (None if event is None else _found(view, event) for event in (after, before))
+    begin = None if after is None else _found(view, after)
+    end = None if before is None else _found(view, before, whole=between is not None)
     if begin is None and end is None:
         return None
     said = view.snapshot.said_at(view.n)
@@ -229,12 +232,13 @@ class _Event(NamedTuple):
     row: int | None
 
 
-def _found(view: View, event: str) -> _Event | None:
-    """An event that the query names: by a day in it, or when the best evidence for it was said."""
+def _found(view: View, event: str, *, whole: bool = False) -> _Event | None:
+    """An event that the query names: by a day in it, or when the best evidence for it was said. Days begin what came
+    after them; `whole`: they end it."""
     now = view.now
     if now is not None and (spans := date_spans(event, now)):
-        first = spans[0].first
-        return _Event(now.replace(year=first.year, month=first.month, day=first.day), None)
+        day = spans[0].last if whole else spans[0].first
+        return _Event(datetime.combine(day, time.max if whole else time.min, now.tzinfo), None)
     if not set(search_terms(event)) - view.names:
         return None
     scores = _of(view, event)

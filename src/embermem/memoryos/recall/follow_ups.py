@@ -12,6 +12,7 @@ from dataclasses import replace
 from embermem.core.text import visible
 from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
+from embermem.languages.dates.engine import names_days
 from embermem.languages.questions import continues, points_back, refers_to_person
 from embermem.languages.words import asks, content_words, sentences
 from embermem.memoryos.people import People
@@ -79,7 +80,7 @@ def _names_in(text: str, people: People) -> frozenset[str]:
 
 def _is_incomplete(query: str) -> bool:
     """Whether a query says too little to be understood by itself."""
-    return continues(query) or (asks(query.rstrip()) and len(content_words(query)) < _FEW)
+    return continues(query) or (asks(query.rstrip()) and len(content_words(query)) < _FEW and not names_days(query))
 
 
 def _last(text: str) -> str:

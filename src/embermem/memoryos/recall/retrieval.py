@@ -384,7 +384,7 @@ def _rank(view: View, wanted: int | None) -> Ranking:
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
         _chars(view, best),
-        weight=settings.recall_told,
+        weight=0.0 if view.asks_days_alone else settings.recall_told,
         unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
     )
