@@ -224,7 +224,7 @@ class Settings:
     recall_answer: float = _number(0.3, _FITTED, low=0.0)
     recall_speaker: float = _number(1.5, _FITTED)
     recall_date: float = _number(
-        6.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
+        4.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
     )
     recall_kind: float = _number(0.9, _FITTED)
     recall_document: float = _number(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DateTable", "asked_of", "falls_on", "met", "without_days"]
 
-_OTHER_DAYS = 0.5
+_OTHER_DAYS = 0.75
 """What was said on a day asked for, but speaks of other days only, beside what speaks of that day (ours)."""
 _OTHER_YEARS = 0.4
 """The days of another year, where a query names no year, beside those of the year that it means (ours)."""
@@ -89,7 +89,7 @@ class DateTable:
 
     def on_days(self, asked: Iterable[DateSpan], n: int, now: datetime, *, spoken_of: bool = False) -> Floats:
         """What each of the first n rows has to do with the days asked for, in [0, 1], shape (n,): 1 if it speaks of
-        them, or was said on them and speaks of no other day; half, if it was said on them and speaks of other days
+        them, or was said on them and speaks of no other day; less, if it was said on them and speaks of other days
         only. All of their days are alike. Where there is no such row, the days near to those that are past count. With
         `spoken_of` only what a row speaks of counts."""
         found, near = np.zeros(n), np.zeros(n)

@@ -12,6 +12,7 @@ import numpy as np
 from embermem.core.vector_codes import rounded
 from embermem.index.late import packed
 from embermem.index.passages import passages_of
+from embermem.languages.people import no_name
 from embermem.languages.words import date_words
 from embermem.protocols import TokenEmbedder, VectorBatch
 
@@ -25,12 +26,17 @@ __all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
 
 
 def embedded_texts(utterance: Utterance) -> list[str]:
-    """The texts an embedder is given for an utterance, one a passage: what was said, and of a document its title and
-    the headings over it. Speaker and date are left to BM25."""
+    """The texts an embedder is given for an utterance, one a passage: what was said, with the name of who said it, if
+    it is one; and of a document its title and the headings over it. The date is left to BM25."""
     texts = [utterance.text[start:end] for start, end in passages_of(utterance)]
-    if (passage := utterance.passage) is None:
-        return texts
-    return [f"{passage.title}: {passage.place}\n{text}" for text in texts]
+    if (passage := utterance.passage) is not None:
+        return [f"{passage.title}: {passage.place}\n{text}" for text in texts]
+    return [f"{utterance.speaker}: {text}" for text in texts] if _is_name(utterance.speaker) else texts
+
+
+def _is_name(speaker: str) -> bool:
+    """Whether it is a name, as far as one can see: no part that is played ("user"), and no number of an account."""
+    return not no_name(speaker) and not any(map(str.isdigit, speaker))
 
 
 def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch:

@@ -17,8 +17,8 @@ ASKED_AT = START + timedelta(days=18)
 LIVES = {
     "en": [
         (6, "Cooked pumpkin curry"), (0, "On 19 May we move out"), (6, "Grandma called"), (13, "The plumber called"),
-        (14, "We hiked to the ruin"), (17, "Cooked an omelette"), (17, "Tomorrow I see the dentist"), (17, "Ran six miles"),
-        (18, "Yesterday I argued with the landlord"),
+        (14, "We hiked to the ruin"), (17, "Cooked an omelette"), (17, "Tomorrow I see the dentist"),
+        (17, "Ran six miles"), (18, "Yesterday I argued with the landlord"),
     ],
     "de": [
         (6, "Kürbiscurry gekocht"), (0, "Am 19. Mai ziehen wir um"), (6, "Oma hat angerufen"),
@@ -32,8 +32,9 @@ LIVES = {
         (17, "Mañana voy al dentista"), (17, "Corrí seis millas"), (18, "Ayer discutí con la casera"),
     ],
     "zh": [
-        (6, "做了南瓜咖喱"), (0, "5月19日我们搬家"), (6, "奶奶打电话来"), (13, "水管工打电话来"), (14, "我们爬山去了古堡"),
-        (17, "做了煎蛋"), (17, "明天要去看牙医"), (17, "跑了六公里"), (18, "昨天和房东吵架了"),
+        (6, "做了南瓜咖喱"), (0, "5月19日我们搬家"), (6, "奶奶打电话来"), (13, "水管工打电话来"),
+        (14, "我们爬山去了古堡"), (17, "做了煎蛋"), (17, "明天要去看牙医"), (17, "跑了六公里"),
+        (18, "昨天和房东吵架了"),
     ],
 }  # fmt: skip
 """The days from 2 May, and what was said."""
