@@ -211,35 +211,38 @@ class Settings:
     )
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
-    recall_dense: float = _number(0.35, _FITTED)
-    recall_words: float = _number(0.05, _FITTED)
-    recall_window: float = _number(0.25, _FITTED)
-    recall_late: float = _number(0.45, _FITTED)
-    recall_late_window: float = _number(0.2, _FITTED)
+    recall_dense: float = _number(0.4, _FITTED)
+    recall_words: float = _number(0.0, _FITTED)
+    recall_window: float = _number(0.3, _FITTED)
+    recall_late: float = _number(1.0, _FITTED)
+    recall_late_window: float = _number(0.0, _FITTED)
     recall_noted: float = _number(
-        1.0,
+        0.0,
         "near the fit on facts of a model: bench/scripts/fit_recall.sh FILE --analyst recorded",
     )
-    recall_near: float = _number(0.1, _FITTED, low=0.0)
-    recall_answer: float = _number(0.3, _FITTED, low=0.0)
-    recall_speaker: float = _number(1.5, _FITTED)
+    recall_near: float = _number(0.0, _FITTED, low=0.0)
+    recall_answer: float = _number(0.0, _FITTED, low=0.0)
+    recall_speaker: float = _number(2.2, _FITTED)
     recall_date: float = _number(
         4.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
     )
-    recall_kind: float = _number(0.9, _FITTED)
+    recall_kind: float = _number(0.0, _FITTED)
     recall_document: float = _number(
         0.5, "how near the whole document of a passage comes; docs/research/bench.md, documents (ours)", low=0.0
     )
     recall_segment: float = _number(
-        0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
+        0.0, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
     )
-    recall_question: float = _number(-0.2, _FITTED)
+    recall_question: float = _number(0.0, _FITTED)
+    recall_length: float = _number(
+        -1.2, "what a long text loses: times ln(characters / 150), above 150; docs/research/recall.md", high=0.0
+    )
     recall_hop: float = _number(
-        0.2, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
+        0.0, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
     )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
-        2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
+        1.5, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
     several_unit: float = _number(
@@ -248,12 +251,12 @@ class Settings:
         above=0.0,
     )
     recall_preference: float = _number(
-        2.5,
+        0.0,
         "stated preferences of a query's theme, if it asks for advice; "
         "docs/research/recall.md, Several steps and preferences",
     )
     recall_sides: float = _number(
-        0.6,
+        0.0,
         "share of the evidence expected of each side alone, if a query sets things side by side; "
         "docs/research/recall.md, Several steps and preferences",
         low=0.0,
@@ -263,7 +266,7 @@ class Settings:
         0.5, "weight of a side's own words against the whole query's, in a side's score (ours)", low=0.0, high=1.0
     )
     recall_around: float = _number(
-        1.0, "being on the side of an event in time that the query names (since, before, between); (ours)", low=0.0
+        0.0, "being on the side of an event in time that the query names (since, before, between); (ours)", low=0.0
     )
     recall_lately: float = _number(
         0.6,
@@ -272,7 +275,7 @@ class Settings:
         low=0.0,
     )
     recall_extreme: float = _number(
-        1.0, "being the first or the last of what matches, if the query asks for it; (ours)", low=0.0
+        0.0, "being the first or the last of what matches, if the query asks for it; (ours)", low=0.0
     )
     recall_before: float = _number(
         0.5,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["EVIDENCE", "PRIORS", "Channel", "date", "hop_among", "late_among", "speaker"]
 
 
+_LONG = float(np.log(150.0))
 _HOP_FROM = 3
 """How many of the first found a second hop starts from."""
 
@@ -206,6 +207,11 @@ def _question(view: View) -> Floats:
     return view.snapshot.asks(view.n).astype(np.float64)
 
 
+def _length(view: View) -> Floats:
+    """ln of the characters of the text over 150, above 150: a long text has some token near to anything."""
+    return np.maximum(0.0, view.snapshot.text_length(view.n).astype(np.float64) - _LONG)
+
+
 def _kind(view: View) -> Floats:
     """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
     if view.kind(asks_for_time):
@@ -231,6 +237,7 @@ PRIORS: tuple[Channel, ...] = (
     Channel("date", lambda s: s.recall_date, date, spread=False),
     Channel("kind", lambda s: s.recall_kind, _kind, spread=False),
     Channel("segment", lambda s: s.recall_segment, _segment),
+    Channel("length", lambda s: s.recall_length, _length, spread=False),
     Channel("question", lambda s: s.recall_question, _question, spread=False),
 )
 DOCUMENT = Channel("document", lambda s: s.recall_document, _document)
