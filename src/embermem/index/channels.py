@@ -208,7 +208,10 @@ def _question(view: View) -> Floats:
 
 
 def _length(view: View) -> Floats:
-    """ln of the characters of the text over 150, above 150: a long text has some token near to anything."""
+    """ln of the characters of the text over 150, above 150, where texts have token vectors: a long one has some token
+    near to anything."""
+    if not view.snapshot.has_tokens():
+        return view.nothing
     return np.maximum(0.0, view.snapshot.text_length(view.n).astype(np.float64) - _LONG)
 
 
