@@ -132,7 +132,7 @@ def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping
 
 def test_the_core_and_the_protocols_import_numpy_for_type_checkers_only(trees: Mapping[str, ast.Module]) -> None:
     free = {name: tree.body for name, tree in trees.items() if room_of(name) in ("core", "protocols")}
-    for name in ("vectors", "vector_codes", "vector_sums", "packed_ids", "npz", "state.topics", "state.visits"):
+    for name in ("vectors", "vector_codes", "vector_sums", "packed_ids", "state.topics", "state.visits"):
         del free[f"core.{name}"]
     for name, body in free.items():
         modules = [n.module for n in body if isinstance(n, ast.ImportFrom)]

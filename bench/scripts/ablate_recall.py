@@ -43,9 +43,6 @@ WITHOUT: dict[str, dict[str, float]] = {
     "question": {"recall_question": 0.0},
     "told": {"recall_told": 0.0},
     "hop": {"recall_hop": 0.0},
-    "preference": {"recall_preference": 0.0},
-    "around": {"recall_around": 0.0},
-    "extreme": {"recall_extreme": 0.0},
 }
 """Names of rows, and the settings that silence what they name."""
 

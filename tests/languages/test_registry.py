@@ -165,9 +165,7 @@ def test_words_that_differ_by_an_accent_match() -> None:
     assert list(words_to_match("naïve")) == list(words_to_match("naive"))
 
 
-_ASKED_PARTS = (
-    "time", "number", "several", "first", "last", "order", "count", "compare", "advice", "past", "character",
-)  # fmt: skip
+_ASKED_PARTS = ("time", "number", "several", "advice", "past", "character")
 _TEXTS = (
     "When did we go to the lake, and how many of us?",
     "what should I cook; which of them came first, the fair or the exam?",
@@ -202,14 +200,6 @@ def test_the_words_of_themes_are_in_lower_case() -> None:
             for pattern in (words.asked, words.told):
                 letters = re.sub(r"\\.", "", pattern)
                 assert letters == letters.lower()
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_a_language_of_its_own_signs_finds_no_event_in_a_text_without_them(text: str) -> None:
-    for language in languages.all():
-        if language.signs:
-            for part in ("since", "until", "between"):
-                assert re.search(getattr(language.questions, part), text, re.IGNORECASE) is None
 
 
 @given(

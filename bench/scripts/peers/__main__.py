@@ -26,7 +26,6 @@ from systems import GROUPS, SYSTEMS, Kind, spoken
 from embermem.core.errors import InputError
 from embermem.embedders.e5 import E5
 from embermem.embedders.weights import find_weights
-from embermem.memoryos.recall.themes import theme_examples
 from embermem_bench import metrics
 from embermem_bench.datasets import Dataset, load
 
@@ -90,7 +89,6 @@ def _embed(dataset: Dataset, kinds: Sequence[Kind], folder: Path) -> float | Non
     texts = list(asked)
     texts += [spoken(turn) for turn in turns] if any(kind.embeds_speaker for kind in kinds) else []
     texts += [turn.text for turn in turns] if any(not kind.embeds_speaker for kind in kinds) else []
-    texts += [text for examples in theme_examples().values() for text in examples]
     texts = list(dict.fromkeys(text.strip() for text in texts))
     embedder = E5()
     (folder / "texts.json").write_text(json.dumps(texts))

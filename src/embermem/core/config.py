@@ -245,37 +245,11 @@ class Settings:
         1.5, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
-    several_unit: float = _number(
-        1000.0,
-        "told_unit of a query that asks for several things; docs/research/recall.md, Several steps and preferences",
-        above=0.0,
-    )
-    recall_preference: float = _number(
-        0.0,
-        "stated preferences of a query's theme, if it asks for advice; "
-        "docs/research/recall.md, Several steps and preferences",
-    )
-    recall_sides: float = _number(
-        0.0,
-        "share of the evidence expected of each side alone, if a query sets things side by side; "
-        "docs/research/recall.md, Several steps and preferences",
-        low=0.0,
-        high=0.99,
-    )
-    recall_side_alone: float = _number(
-        0.5, "weight of a side's own words against the whole query's, in a side's score (ours)", low=0.0, high=1.0
-    )
-    recall_around: float = _number(
-        0.0, "being on the side of an event in time that the query names (since, before, between); (ours)", low=0.0
-    )
     recall_lately: float = _number(
         0.6,
         "weight of ln(1 + threads begun since) against what a long request may mean; set on two people of RealMem: "
         "any@5 .621 and .702 without, .634 and .736 with 0.6 for every query",
         low=0.0,
-    )
-    recall_extreme: float = _number(
-        0.0, "being the first or the last of what matches, if the query asks for it; (ours)", low=0.0
     )
     recall_before: float = _number(
         0.5,

@@ -30,7 +30,7 @@ from embermem.protocols import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
@@ -49,15 +49,12 @@ class Query:
     "last week" is counted from `at`. `scope` says what may be told, and limits the snapshot. `shown` are threads whose
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
-    true. `themes` are those whose examples are near to the query
-    (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
-    it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
-    cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
-    facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
-    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
-    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
-    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
-    hits.
+    true. `facts` are the cosines of facts' own vectors to the query's, where they were asked for (preset `paper`).
+    `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since another memory of the
+    same user knows newer. Of utterances only those of the relevance `min_score` or more are wanted. `before` are the
+    turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords`
+    are those of `in_full`. `read_before` are the seqs of the questions among them and of their answers: they are parts
+    of the query, and no hits.
     """
 
     text: str
@@ -72,9 +69,6 @@ class Query:
     scope: Scope | None = None
     shown: frozenset[ThreadId] = frozenset()
     valid_at: datetime | None = None
-    themes: frozenset[str] = frozenset()
-    statements: Vectors | None = field(default=None, compare=False, repr=False)
-    parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0

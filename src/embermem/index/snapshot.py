@@ -526,10 +526,6 @@ class Snapshot:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
 
-    def states_preference(self, n: int) -> NDArray[np.bool_]:
-        """Which of the first n texts state a taste, a limit or a wish."""
-        return self._log.states_preference.first(n)
-
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""
         return self._log.documents(self.n)

@@ -77,10 +77,6 @@ class Language:
     guards: ClassVar[Guards] = Guards()
     themes: ClassVar[Mapping[str, ThemeWords]] = {}
     """Words of the themes for which a goal or limit is relevant to a query, by the theme's name."""
-    theme_examples: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """A few questions of each theme: an embedder finds others that mean the like."""
-    theme_statements: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """A few preferences, limits and wishes of each theme: an embedder finds others that mean the like."""
     temperaments: ClassVar[Mapping[str, float]] = {}
     """Words for a temperament: from introverted (−1) to extroverted (+1)."""
     secrets: ClassVar[SecretWords] = SecretWords()

@@ -33,24 +33,6 @@ class Questions:
     """What was."""
     character: str = NEVER
     """What somebody is like: their personality, what they are into."""
-    first: str = NEVER
-    """The first or the earliest of several: "When did I first …?", "What was my first …?"."""
-    last: str = NEVER
-    """The last or the newest of several: "When did I last …?", "my latest …"; not a date such as "last week"."""
-    order: str = NEVER
-    """Which of several came before the others: "Which came first, A or B?", "In which order …?", "Was A before B?"."""
-    count: str = NEVER
-    """How many cases there were: "How many times …?", "How often …?"; not an amount of a unit such as hours."""
-    compare: str = NEVER
-    """Two or more things beside each other: "Is A cheaper than B?", "the difference between A and B"."""
-    sides: str = NEVER
-    """What stands between the things that a question names beside each other: "or", "and", a comma."""
-    since: str = NEVER
-    """What happened after something: exactly one group holds what it happened after ("since (I moved)")."""
-    until: str = NEVER
-    """What happened before something: exactly one group holds what it happened before ("before (the wedding)")."""
-    between: str = NEVER
-    """What happened between two things: exactly two groups hold them ("between (the fair) and (the exam)")."""
     advice: str = NEVER
     """A wish for advice, an idea or a plan, which depends on likes and limits: "What should I …?"."""
     says_number: str = r"\d"
@@ -92,9 +74,6 @@ class Talk:
     """One of these stands wherever `you` is found."""
     my_words: str = NEVER
     """What marks a sentence as said of the speaker, for a summary."""
-    preference: str = NEVER
-    """What states a taste, a limit or a wish: what somebody likes, avoids, cannot do or hopes for; in
-    lower case."""
     courtesy: frozenset[str] = frozenset()
     """Words, folded, of thanks, praise and farewell: a few words beside them say little."""
     parts: Mapping[str, Role] = field(default_factory=dict)

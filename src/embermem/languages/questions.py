@@ -11,48 +11,32 @@ from embermem.core.patterns import regex
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
 from embermem.languages.registry import all as languages
-from embermem.languages.registry import any_of, either, of
+from embermem.languages.registry import any_of, of
 from embermem.languages.words import asks
 
 __all__ = [
     "asked_attributes",
     "asks_for_advice",
-    "asks_for_count",
     "asks_for_days_alone",
-    "asks_for_first",
-    "asks_for_last",
     "asks_for_number",
-    "asks_for_order",
     "asks_for_overview",
     "asks_for_several",
     "asks_for_time",
     "asks_of_character",
     "asks_of_oneself",
     "asks_of_the_past",
-    "asks_to_compare",
     "continues",
-    "happened_after",
-    "happened_before",
-    "happened_between",
     "names_day_beside",
-    "parts_asked",
     "points_back",
     "refers_to_person",
     "says_number",
     "speaks_of_the_past",
-    "states_preference",
 ]
 
 _LOOKS_AT = 300
 """Characters of a query: a question stands at its beginning, and a pasted page is none."""
 _QUERIES = 64
 _Answer = TypeVar("_Answer")
-
-
-def _in_letters_or_signs(part: Callable[[Language], str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The pattern for texts in ASCII, and that for others: what a language with signs of its own looks for holds one of
-    them."""
-    return either(lambda one: NEVER if one.signs else part(one)), either(part)
 
 
 def _kept(asked: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
@@ -69,23 +53,11 @@ def _kept(asked: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
 _TIME = any_of(lambda one: one.questions.time)
 _NUMBER = any_of(lambda one: one.questions.number)
 _SEVERAL = any_of(lambda one: one.questions.several)
-_FIRST = any_of(lambda one: one.questions.first)
-_LAST = any_of(lambda one: one.questions.last)
-_ORDER = any_of(lambda one: one.questions.order)
-_COUNT = any_of(lambda one: one.questions.count)
-_COMPARE = any_of(lambda one: one.questions.compare)
-_SIDES = either(lambda one: one.questions.sides)
-_SINCE = _in_letters_or_signs(lambda one: one.questions.since)
-_UNTIL = _in_letters_or_signs(lambda one: one.questions.until)
-_BETWEEN = _in_letters_or_signs(lambda one: one.questions.between)
 _ADVICE = any_of(lambda one: one.questions.advice)
 _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
-_PREFERENCE = any_of(lambda one: one.talk.preference, re.NOFLAG)
 _SAID_NUMBER = any_of(lambda one: one.questions.says_number)
-_STATES_WITHIN = 2_000
-"""Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
 
 
 @_kept
@@ -107,75 +79,9 @@ def asks_for_several(query: str) -> bool:
 
 
 @_kept
-def asks_for_first(query: str) -> bool:
-    """The first or the earliest of several?"""
-    return _FIRST.search(query) is not None
-
-
-@_kept
-def asks_for_last(query: str) -> bool:
-    """The last or the newest of several?"""
-    return _LAST.search(query) is not None
-
-
-@_kept
-def asks_for_order(query: str) -> bool:
-    """Which of several came before the others?"""
-    return _ORDER.search(query) is not None
-
-
-@_kept
-def asks_for_count(query: str) -> bool:
-    """How many cases were there, how often did it happen?"""
-    return _COUNT.search(query) is not None
-
-
-@_kept
-def asks_to_compare(query: str) -> bool:
-    """Are two or more things to be put beside each other?"""
-    return _COMPARE.search(query) is not None
-
-
-@_kept
 def asks_for_advice(query: str) -> bool:
     """Does it ask for advice, an idea or a plan, so that preferences and limits count?"""
     return _ADVICE.search(query) is not None
-
-
-@_kept
-def parts_asked(query: str) -> tuple[str, ...]:
-    """What a question names beside each other, in its order: "Which came first, the fair or the exam?" gives "Which
-    came first", "the fair" and "the exam?". A question of one part gives itself."""
-    found, start = [], 0
-    for match in _SIDES.finditer(query):
-        found.append(query[start : match.start()].strip())
-        start = match.end()
-    return tuple(part for part in (*found, query[start:].strip()) if any(map(str.isalnum, part)))
-
-
-@_kept
-def happened_after(query: str) -> str | None:
-    """What the question names as before the time that it asks about: "since I moved" gives "I moved"."""
-    return next(iter(_named(_SINCE, query)), None)
-
-
-@_kept
-def happened_before(query: str) -> str | None:
-    """What the question names as after the time that it asks about: "before the wedding" gives "the wedding"."""
-    return next(iter(_named(_UNTIL, query)), None)
-
-
-@_kept
-def happened_between(query: str) -> tuple[str, str] | None:
-    """The two things between which lies the time that the question asks about."""
-    found = _named(_BETWEEN, query)
-    return (found[0], found[1]) if len(found) == 2 else None
-
-
-def _named(patterns: tuple[re.Pattern[str], re.Pattern[str]], query: str) -> list[str]:
-    """The groups of a pattern that matched in a query."""
-    match = patterns[not query.isascii()].search(query)
-    return [] if match is None else [group.strip() for group in match.groups() if group is not None]
 
 
 def asks_for_overview(query: str) -> bool:
@@ -249,11 +155,6 @@ def asks_of_character(query: str) -> bool:
 def says_number(text: str) -> bool:
     """Whether a number stands in the text, in digits or words."""
     return _SAID_NUMBER.search(text) is not None
-
-
-def states_preference(text: str) -> bool:
-    """Whether a taste, a limit or a wish stands in the text."""
-    return _PREFERENCE.search(text[:_STATES_WITHIN].lower()) is not None
 
 
 @_kept

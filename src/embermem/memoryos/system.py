@@ -53,7 +53,6 @@ from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
-from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.conflicts import known_people
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
@@ -62,13 +61,10 @@ from embermem.memoryos.ingest.work_watch import AT_CLAIM, AT_WORK, WorkCounts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
-from embermem.memoryos.recall.evidence_plan import searched_alone
 from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
-from embermem.memoryos.recall.theme_vectors import ThemeVectors
-from embermem.memoryos.recall.themes import themes_of
 from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
@@ -142,7 +138,6 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
-        self._themes = ThemeVectors(embedder)
         self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
@@ -548,7 +543,6 @@ class MemoryOS:
         )
         asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona, moment))
         vector, tokens, facts, notes = None, None, None, []
-        parts: Mapping[str, tuple[Vector, TokenVectors | None]] = {}
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
@@ -556,20 +550,15 @@ class MemoryOS:
                 snapshot = self._seen(owner, scope, moment)
             text = asked.in_full if settings.preset == "paper" else asked.searched
             vector, tokens = self._embedded_query(text)
-            parts = {part: self._embedded_query(part) for part in searched_alone(query)}
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        themes = themes_of(query) | self._themes.near(vector)
         asked = replace(
             asked,
             vector=vector,
             tokens=tokens,
             keywords=frozenset(self._parts.keywords(asked.searched, _QUERY_KEYWORDS)),
-            themes=themes,
-            statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
-            parts=parts,
             facts=facts,
         )
         return snapshot, asked, tuple(notes)

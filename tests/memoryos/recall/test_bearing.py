@@ -33,7 +33,6 @@ UNRELATED = (
 )
 FOOD = (
     "What should I order at the Thai place?",
-    "Any ideas for tonight's table?",
     "What could I bring to the potluck?",
     "My in-laws invite us for Sunday roast, anything to watch out for?",
     "What should I put on the grill?",

@@ -146,3 +146,14 @@ def test_facts_are_told_where_their_source_likely_answers_or_the_caller_says_it(
     memory = snapshot([*SMALL_TALK, Line("A heron!", thread="x")], persona=Persona(facts=facts))
     ranked = rank(memory, Query(text="heron"), DEFAULT).facts(People(messages.owner("ann", "default"), memory.persona))
     assert [f.id for f, _ in ranked] == ["b", "c"]
+
+
+def test_a_long_request_goes_on_with_what_was_said_lately_and_a_question_does_not() -> None:
+    lines = [Line(f"The plan for the garden, part {n}", thread=f"t{n}", day=n) for n in range(6)]
+    request = "Please go on with my plan for the garden and write the next part about paths, beds, fences and gates"
+    for query, latest in ((request, True), ("Where is the plan for the garden?", False)):
+        ranking = rank(snapshot(lines), Query(text=query), DEFAULT)
+        assert (texts(ranking)[0] == lines[-1].text) is latest, query
+        assert ("a long request: what was said lately counts more" in ranking.notes) is latest, query
+        assert ("lately" in ranking.hits[0].channels) is latest, query
+    assert rank(snapshot([]), Query(text=request), DEFAULT).hits == ()

@@ -123,12 +123,7 @@ def test_the_query_decides_which_stand() -> None:
     assert SLIMMER.text in stands([SLIMMER, *(told(name, f"limit {name} of food", 2) for name in LIMITS)])
 
 
-def test_an_example_of_a_theme_counts_and_of_equally_near_ones_the_newest_comes_first() -> None:
-    said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(8)]
-    asked = Query(text="Any ideas for tonight's table?", at=LATER, themes=frozenset({"food"}))
-    view = View(snapshot(said, persona=Persona(facts=(PEANUTS,))), asked, load())
-    assert standing(view, People(OWNER, view.snapshot.persona)) == (PEANUTS,)
-
+def test_of_equally_near_ones_the_newest_comes_first() -> None:
     facts = [told("budget", "is on a budget of 500 euros", 1), told("budget", "is on a budget of 300 euros", 2)]
     days = [Line("a", day=0, thread="a"), Line("b", day=200, thread="b")]
     view = View(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from embermem.languages.de import patterns, words
-from embermem.languages.de.asks import ASKS, THEME_EXAMPLES
+from embermem.languages.de.asks import ASKS
 from embermem.languages.de.dates import DATES
 from embermem.languages.de.statements import ENDED, TEMPLATES, relative_of, with_article
 from embermem.languages.de.vocabulary import MONTH_NAMES
@@ -47,7 +47,6 @@ class German(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    theme_examples = THEME_EXAMPLES
     people = PeopleWords(kin=kin_of("de"), user="Die Person", agent="Der Assistent")
     interests = cached_property(interests_of)
 

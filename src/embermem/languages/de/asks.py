@@ -1,5 +1,4 @@
-"""What asks for a fact: for each attribute the words of a question that it answers, in lower case; and questions of each
-theme on which goals and limits bear."""
+"""What asks for a fact: for each attribute the words of a question that it answers, in lower case."""
 
 # ruff: noqa: E501  (a pattern is read in one piece)
 
@@ -18,11 +17,4 @@ ASKS: Final = {
     "has_relative": r"\b(?:wer|wie viele|wie|welche)\b.{0,30}\b(?:familie|geschwister|brüder|bruder|schwestern?|eltern|kinder|sohn|söhne|tochter|töchter|mann|frau|partner(?:in)?)\b", "knows": r"\bwer (?:ist|sind)\b.{0,20}\b(?:freunde?|freundin(?:nen)?|kolleg\w+|chef(?:in)?)\b",
     "hobby": r"\bhobbys?\b|\bfreizeit\b", "plays": r"\binstrumente?\b|\bsport(?:art)?\b|\bspiel(?:e|t|st)\b", "collects": r"\bsamm?[e]?l\w*\b", "drives": r"\bauto\b|\bfahr(?:e|t) .{0,20}(?:auto|wagen)\b", "afraid_of": r"\bangst\b|\bphobien?\b",
     "religion": r"\breligion\b|\bgläubig\b", "height": r"\bwie groß\b|\bkörpergröße\b", "phone": r"\btelefonnummer\b|\bhandynummer\b|\bmeine nummer\b", "email": r"\be-?mail\b|\bmailadresse\b", "budget": r"\bbudget\b",
-}  # fmt: skip
-THEME_EXAMPLES: Final = {
-    "food": ("Was könnte ich essen?", "ein Rezept zum Abendessen", "ein Restaurant und seine Karte", "ein Nachtisch oder ein Snack"),
-    "money": ("wie viel etwas kostet", "etwas Neues kaufen", "eine günstige Reise", "Geld sparen"),
-    "body": ("Sport und Bewegung", "eine Wanderung oder schwimmen", "zum Arzt gehen", "Gesundheit und Medikamente"),
-    "smoke": ("eine Zigarette rauchen",),
-    "time": ("Pläne für das Wochenende", "wie ich meine Zeit verbringe"),
 }  # fmt: skip

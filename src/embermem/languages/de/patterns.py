@@ -20,11 +20,6 @@ QUESTIONS: Final = Questions(
     number=r"\bwie ?viele?n?\b|\bwie (?:alt|lange|oft|weit|groß|hoch|teuer|schwer|tief|breit|häufig)\b",
     several=r"\bwie ?viele\b|\b(?:welche|was für) (?:\w+ ){0,2}?\w{3,}(?:en|er|e|s)\b|\balle (?:meine|seine|ihre|die)\b|\balles,? was\b|^\W*(?:liste|nenne|zähle)\b|\bbeide[ns]?\b|\bwas\b.{0,30}\b(?:dir (?:\w+ )?(?:gesagt|erzählt)|erwähnt)\b",
     past=r"\b(?:gestern|vorgestern|damals|früher|erinnerst|vorhin)\b|\bletzte[nsrm]? (?:mal|woche|monat|jahr|nacht|sommer|winter|herbst|frühling)\b|\bvor (?:\w+ ){1,2}(?:tagen?|wochen?|monaten?|jahren?)\b|\b(?:habe|hatte|hast|hatten) (?:ich|du|wir)\b|\b(?:bin|war|waren) (?:ich|wir) \w+\b",
-    first=r"\b(?:zum ersten Mal|das erste Mal|zuerst|als erste[sr]?|de[rn] erste[n]?|die erste|das erste|am Anfang)\b",
-    last=r"\b(?:zum letzten Mal|das letzte Mal|zuletzt|als letzte[sr]?|de[rn] neueste[n]?|die neueste|das neueste)\b",
-    order=r"\bin welcher Reihenfolge\b|\b(?:was|wer|welche[rs]?)\b.{0,40}\b(?:zuerst|vorher|davor|danach)\b|\bchronologisch\w*\b",
-    count=r"\bwie ?viele (?!Tage|Wochen|Monate|Jahre|Stunden|Minuten|Kilometer|Euro|Kilo|Seiten)\w{3,}\b|\bwie oft\b",
-    compare=r"\b(?:welche[rsmn]?|wer)\b.{0,40}\b(?:mehr|weniger|besser|\w{3,}er als)\b|\bunterschiede? zwischen\b|\bim vergleich (?:zu|mit)\b",
     overview=r"\b(?:überblick|zusammenfass\w*|zusammengefasst|rückblick|biografie|porträt|profil|leben|geschichte|werdegang|wer (?:ist|bin|sind)|was gibt's neues|neuigkeiten|auf den (?:neuesten )?stand)\b|\b(?:weißt|erinnerst|gelernt|erzähl\w*|sag|sagen)\b.{0,30}\b(?:über|von)\b"
     r"|\bwas\b.{0,30}\b(?:passiert|geschehen|geändert|verändert|gemacht|weißt|los)\b|\bwie geht(?:'s| es)\b|\bbeschreibe?\b",
     overview_words=r"\b(?:der|die|das|den|dem|des|ein|eine|einen|einem|einer|von|vom|zu|zum|zur|in|im|an|am|auf|mit|für|über|seit|während|bis|und|oder|dass|was|wer|wie|welche|welcher|welches|ist|sind|bin|war|waren|hat|haben|hast|habe|wurde|wird|sein|werden|ich|du|er|sie|es|wir|ihr|mir|mich|dir|dich|uns|ihm|ihn|mein|meine|meinem|meinen|meiner|dein|deine|sein|seine|ihre|ihrem|ihren"

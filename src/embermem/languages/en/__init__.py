@@ -9,7 +9,7 @@ from typing import Final
 
 from embermem.core.fields import Field
 from embermem.languages.en import patterns, words
-from embermem.languages.en.asks import ASKS, THEME_EXAMPLES, THEME_STATEMENTS
+from embermem.languages.en.asks import ASKS
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.inflection import inflected
 from embermem.languages.en.statements import statement
@@ -37,8 +37,6 @@ class English(Language):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    theme_examples = THEME_EXAMPLES
-    theme_statements = THEME_STATEMENTS
     people = PeopleWords(kin=kin_of("en"))
     interests = cached_property(interests_of)
 

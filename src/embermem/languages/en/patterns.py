@@ -51,25 +51,6 @@ QUESTIONS: Final = Questions(
     r"|\b(?:the|our|my|your|his|her|their|an?|every)\s§\s(?=\w)|§\s(?:mornings|afternoons|evenings|nights)\b",
     character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
     r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
-    first=r"\b(?<!at )first(?!-| (?:names?|aid|floor|class|languages?|cousins?|grade|grader|degree|lady|person|half|few|thing)\b)\b"
-    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b(?! of)|\b(?:begin|start) with\b",
-    last=r"\blast(?! (?:names?|nights?|weeks?|weekends?|months?|years?|decades?|centur\w+|springs?|summers?|autumns?|falls?|winters?|semesters?|terms?"
-    r"|few|couple|several|\d+|two|three|four|five|six|seven|eight|nine|ten|hour|minute|mon\w*|tues\w*|wednes\w*|thurs\w*|fri\w*|satur\w*|sun\w*"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)\b)\b"
-    r"|\b(?:latest|newest|lastly|most recent(?:ly)?|recently)\b",
-    order=r"\b(?:what|which) (?:\w+ )?(?:order|sequence)\b|\bin (?:the )?order\b|\bchronolog\w*|\btime ?lines?\b|\bone after (?:the other|another)\b"
-    r"|\b(?:which|what|who)\b[^.?!]{0,60}\b(?:first|earlier|sooner|later|last)\b[^.?!]{0,100}\bor\b|\b(?:or|and)\b[^.?!]{0,80}\b(?:first|earlier|sooner|later)\b\W*$"
-    r"|^\W*(?:did|was|were|had|have|has|is|are)\b[^.?!]{2,100}\b(?:before|after|(?:earlier|later|sooner) than)\b(?! (?:all|that|this|then|now)?\W*$)"
-    r"|\b(?:before|after|earlier|later) or (?:before|after|earlier|later)\b",
-    count=r"\bhow many (?!(?:more |of )?(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|miles?|metres?|meters?|kilomet\w+|km|euros?|dollars?|pounds?"
-    r"|percent|calories|kilos?|kg|grams?|lit(?:re|er)s?)\b)|\bhow often\b|\b(?:number of|count (?:of|the|all|my|how)|in total|altogether)\b",
-    compare=r"\b(?:compar(?:e|es|ed|ing|isons?)|versus|vs|differ(?:s|ed|ences?|ent)?|similar\w*|in common|alike|both|rather than|instead of)\b"
-    r"|\b(?:more|less|fewer|better|worse|\w{2,}er)\b[^.?!]{0,60}\bthan\b|\b(?:same|as \w+) as\b"
-    r"|\b(?:which|who|whose|more|less|fewer|better|worse|prefer\w*|rather)\b[^.?!]{0,100}\bor\b|\bor\b[^.?!]{0,60}\b(?:more|less|better|worse)\W*$|\bof the two\b|\bprefer\w*\b[^.?!]{0,60}\b(?:to|over)\b",
-    sides=r",? \b(?:or|and|versus|vs\.?|than|rather than|instead of|compared (?:to|with|against)|before or after|before|after|as well as)\b(?: (?:by|from|after|before|with|to|than) (?=the|my|his|her|our|their))?|[,;:]",
-    since=r"\b(?:ever since|since|(?<!before or )after|following)\s+(?!(?:when|then|that|this|all)\b)([^,.;?!]{3,100})",
-    until=r"\b(?:before(?! or after\b)|until|till|prior to|up to|by the time(?: that)?)\s+(?!(?:when|then|that|this|now)\b)([^,.;?!]{3,100})",
-    between=r"\bbetween\s+([^,.;?!]{2,80}?),? and\s+([^,.;?!]{2,80})",
     advice=r"\b(?:should|shall)\b|\b(?:you|please|can|could|would|^\W*) ?(?:recommend|suggest|advise|propose)\b|\b(?:any|some|an|your|need|of) (?:good |other )?(?:advice|ideas?|tips|inspiration|suggestions?|recommendations?)\b"
     r"|\b(?:good|nice|better|best|suitable|right) (?:idea|place|time|way|choice|gift|present|fit|restaurant|hotel|book|film|movie) (?:to|for)\b"
     r"|\b(?:what|where|which|how|who)(?:'s| is| are| can| could| would| do| might)?\b[^.?!]{0,40}\b(?:could|can|might|would) (?:i|we|you)\b"
@@ -93,18 +74,6 @@ TALK: Final = Talk(
     you=r"\byou(?:r|rs|rself|rselves)?\b",
     you_signs=("you",),
     my_words=r"\b(?:I|I'm|I've|my|we|our)\b",
-    preference=r"\b(?:loves?|loved|adores?|hates?|hated|dislikes?|detests?|prefers?|preferred|enjoys?|enjoyed|favou?rites?|avoids?|misse?s"
-    r"|(?:i|we|you|he|she|they|who|and|really|also|always|still|mostly|never|not|n't|does|do|did) likes?(?! (?:that|this|it|a|an|the (?:time|day)|when|how|so)\b)"
-    r"|likes (?:to|her|his|their|its|an?|the|\w+s|\w+ing)|fond of|fans? of|keen on|crazy about|mad about|obsessed with|interested in|into (?!it|the|a|an|my|this|that|his|her|our|their|two|account)\w+"
-    r"|can(?:no|')t (?:stand|bear|eat|drink|have|do|afford|take|wear|use|sleep|see|hear|climb|swim|run|walk|drive|fly|cook|dance|go|get|digest|tolerate|handle|be)"
-    r"|(?:do|does|did|wo|would|ca|must|should|could)(?: not|n't) (?:like|eat|drink|want|care for|touch|wear|mind|take|buy|need|enjoy|do|go|stand|ski|run|swim|fly|drive|smoke|have)"
-    r"|(?:am|is|are|'m|'s|'re|was|were|been) (?:not |n't )?(?:allowed|allergic|intolerant|sensitive|vegan|vegetarian|pescatarian|coeliac|celiac|diabetic|pregnant|afraid|scared|terrified|colou?r-?blind|claustrophobic|tired of|sick of|bored|fed up|into)"
-    r"|isn't allowed|aren't allowed|not allowed|never (?:eat|eats|drink|drinks|touch|touches|wear|wears|liked|fly|flies|use|uses|buy|buys|again)"
-    r"|(?:no|not|without|any) more \w+|no \w+(?: \w+){0,4} (?:for|from) (?:me|us|him|her|them)|nothing (?:with|but|too|that|\w+er)|no \w+[,.;]? (?:please|thanks|thank you)|please,? no(?:t|thing)?"
-    r"|(?:'d|would) (?:rather|prefer|love|like|hate)|allerg(?:y|ies|ic)|intoleran(?:t|ce)|(?:gluten|lactose|dairy|sugar|nut)[- ]?free|halal|kosher|too (?:loud|sweet|spicy|hot|cold|expensive|crowded|salty|noisy|bright|far|long|big|small|heavy)"
-    r"|(?:gives?|makes?|made|gave) (?:me|him|her|us|them) (?:an? )?\w+|bad for|good for|best (?:thing )?(?:for|with)|always (?:wanted|wants?|dreamed|order|orders|take|takes|have|has|wear|wears)|dreams? of|dreamed of|wish(?:es)?|hop(?:e|es|ing) to|want(?:s|ed)? (?:to|an?|some|something|more|less|the|no)"
-    r"|budget|at most|no more than|not more than|up to \d+|(?:can|could|to) afford|comfortable with|gave up|given up|giv(?:es|ing) up|stopped \w+ing|quit \w+ing|cut(?:s|ting)? (?:down|out|back)|has to come|have to be|has to be|must(?:n't| not)? be|only (?:eat|drink|wear|buy|take|listen|read|watch|use)s?"
-    r"|go(?:es)? for|suits? (?:me|her|him|us|them)|works? (?:best|well) for|collects?|swear(?:s)? by)\b|\bnot (?:a |an )?(?:\w+ )?(?:person|fan|type)\b|n't stand\b",
     courtesy=frozenset(
         "absolutely agree agreed amazing appreciate awesome best bet bye care congrats congratulations cool definitely enjoy exactly excited "
         "fantastic fun glad good goodbye great happy haha hope hug incredible interesting keep kind kindness lol love lovely luck mean means "

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from embermem.languages.es import patterns, words
-from embermem.languages.es.asks import ASKS, THEME_EXAMPLES
+from embermem.languages.es.asks import ASKS
 from embermem.languages.es.dates import DATES
 from embermem.languages.es.statements import ENDED, TEMPLATES, relative_of, told, with_article
 from embermem.languages.es.vocabulary import MONTH_NAMES
@@ -45,7 +45,6 @@ class Spanish(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    theme_examples = THEME_EXAMPLES
     people = PeopleWords(kin=kin_of("es"), user="El usuario", agent="El asistente")
     interests = cached_property(interests_of)
 

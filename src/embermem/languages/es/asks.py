@@ -1,5 +1,4 @@
-"""What asks for a fact: for each attribute the words of a question that it answers, in lower case; and questions of each
-theme on which goals and limits bear."""
+"""What asks for a fact: for each attribute the words of a question that it answers, in lower case."""
 
 # ruff: noqa: E501  (a pattern is read in one piece)
 
@@ -23,11 +22,4 @@ ASKS: Final = {
     "plays": r"\binstrumentos?\b|\bdeportes?\b|\bjueg[oa]s?\b|\btoc[oa]\b", "collects": r"\bcoleccion\w*\b", "drives": r"\bcoche\b|\bcarro\b|\bconduc\w*\b|\bconduzco\b", "afraid_of": r"\bmiedos?\b|\bfobias?\b",
     "religion": r"\breligi\w+\b|\bcreyente\b", "height": r"\bmid[eo]\b|\bestatura\b|\baltura\b", "phone": r"\bnúmero de (?:teléfono|móvil|celular)\b|\bmi (?:número|teléfono|móvil)\b",
     "email": r"\bcorreo\b|\be-?mail\b", "budget": r"\bpresupuesto\b",
-}  # fmt: skip
-THEME_EXAMPLES: Final = {
-    "food": ("¿Qué podría comer?", "una receta para cenar", "un restaurante y su carta", "un postre o una merienda"),
-    "money": ("cuánto cuesta algo", "comprar algo nuevo", "un viaje barato", "ahorrar dinero"),
-    "body": ("deporte y ejercicio", "una caminata o un baño", "ir al médico", "la salud y las medicinas"),
-    "smoke": ("fumar un cigarrillo",),
-    "time": ("planes para el fin de semana", "cómo ocupar mi tiempo"),
 }  # fmt: skip

@@ -23,11 +23,6 @@ QUESTIONS: Final = Questions(
     r"|\bqué\b.{0,30}\b(?:te (?:he dicho|dije|conté|he contado)|mencion\w*)\b",
     past=r"\b(?:ayer|anteayer|anoche|recuerdas?|acuerdas?|antes)\b|\b(?:última vez|(?:semana|noche|primavera) pasada|(?:mes|año|verano|otoño|invierno) pasado)\b|\bhace (?:\w+ ){1,2}(?:días?|semanas?|mes|meses|años?)\b"
     r"|\b(?:hice|hizo|fui|fue|fuimos|estaba|estuve|tuve|tenía|dije|conté|compré|comí|había|he (?:\w+ado|\w+ido|dicho|hecho|visto))\b",
-    first=r"\b(?:la primera vez|por primera vez|el primer[o]?|la primera|al principio)\b",
-    last=r"\b(?:la última vez|por última vez|el último|la última|lo más reciente|el más reciente)\b",
-    order=r"\ben qué orden\b|\b(?:cuál|quién|qué)\b.{0,40}\b(?:antes|primero|después)\b|\b(?:orden cronológico|cronología)\b",
-    count=r"\bcuánt[oa]s (?!días|semanas|meses|años|horas|minutos|kilómetros|euros|pesos|kilos|páginas)(?:veces|\w{3,}s)\b",
-    compare=r"\b(?:cuál|cuáles|quién)\b.{0,40}\b(?:más|menos|mejor|peor)\b|\bdiferencias? entre\b|\ben comparación con\b",
     overview=r"\b(?:resum\w+|recapitul\w+|repaso|biografía|perfil|vida|historia|trayectoria|quién (?:es|soy)|quiénes son|qué hay de nuevo|novedades|al día|ponme al)\b|\b(?:sabes|recuerdas|acuerdas|aprendido|cuéntame|dime|háblame)\b.{0,30}\b(?:sobre|de|acerca)\b"
     r"|\bqué\b.{0,30}\b(?:ha pasado|pasó|sucedió|cambiado|hecho|sabes|sido de)\b|\bcómo le va\b|\bdescríbe\w*\b",
     overview_words=r"\b(?:el|la|los|las|lo|un|una|unos|unas|de|del|al|a|en|con|por|para|sobre|acerca|desde|durante|hasta|y|o|que|qué|quién|quiénes|cuál|cuáles|cómo|es|son|soy|fue|fueron|ha|han|he|hay|ser|estar|está|están|yo|tú|me|mí|te|ti|se|mi|mis|tu|tus|su|sus|nos|él|ella|ellos|ellas|todo|toda|todos|todas|más"
@@ -40,9 +35,6 @@ QUESTIONS: Final = Questions(
 )
 
 TALK: Final = Talk(
-    preference=r"\b(?:gusta|gustan|gustaría|gustaba|encanta|encantan|encantaría|odio|odia|odian|detesto|detesta|prefiero|prefiere|prefieren|preferiría|evito|evita|evitan|favorit[oa]s?|preferid[oa]s?|fan de|aficionad[oa]s? a|apasiona|interesa|interesan"
-    r"|alergi(?:a|as)|alérgic[oa]s?|intoleran(?:te|cia)|vegetarian[oa]s?|vegan[oa]s?|celíac[oa]s?|halal|kosher|sin (?:gluten|lactosa|azúcar|leche|alcohol|carne)|miedo (?:a|de)|vértigo|mareo|marea|prohibid[oa]|no (?:come|como|comen|bebe|bebo|beben|puede|puedo|pueden|quiere|quiero|quieren|soporta|soporto|aguanto|aguanta|debe|debo|fumo|fuma|conduzco|conduce|nado|nada|me|le|más)"
-    r"|nunca|nada de|ganas de|quisiera|quiero|quiere|querría|sueño con|sueña con|espero|ojalá|mejor|demasiado (?:caro|ruidoso|dulce|salado|picante|lejos|grande|pequeño)|presupuesto|como máximo|máximo|colecciono|colecciona|dejé de|dejó de|solo|sólo)\b",
     shift=r"(?:(?:ah|oh|bueno|vale|pues|y|pero|oye)\W+)?(?:por cierto|a propósito|cambiando de tema|otra cosa|otra pregunta|nueva pregunta|nada que ver|hablando de otra cosa|buenos días|buenas tardes|buenas noches|hola de nuevo)\b",
     back=r"(?:(?:y|pero|sí|no|vale|ah|oh|bueno|gracias|claro)\W+){0,2}(?:eso|esto|ese|esa|aquello|él|ella|ellos|allí|por qué|cómo es eso|y (?:él|ella|tú)|cuál|los dos|ambos|igual|yo también|exacto|de acuerdo|entonces|cuéntame más|sigue|porque)\b",
     small_talk=r"(?:hola|buenos días|buenas|gracias|de nada|genial|qué bien|vale|adiós|hasta (?:luego|pronto|mañana)|claro|por supuesto|ok|sin problema|con gusto|felicidades|enhorabuena|lo siento|perdón)\b",

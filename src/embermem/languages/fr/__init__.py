@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from embermem.languages.european import European
 from embermem.languages.fr import patterns, words
-from embermem.languages.fr.asks import ASKS, THEME_EXAMPLES
+from embermem.languages.fr.asks import ASKS
 from embermem.languages.fr.dates import DATES
 from embermem.languages.fr.statements import ENDED, TEMPLATES
 from embermem.languages.fr.vocabulary import MONTH_NAMES
@@ -45,7 +45,6 @@ class French(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    theme_examples = THEME_EXAMPLES
     people = PeopleWords(kin=kin_of("fr"), user="L'utilisateur", agent="L'assistant")
     interests = cached_property(interests_of)
 

@@ -1,5 +1,4 @@
-"""What asks for a fact: for each attribute the words of a question that it answers, in lower case; and questions of each
-theme on which goals and limits bear."""
+"""What asks for a fact: for each attribute the words of a question that it answers, in lower case."""
 
 # ruff: noqa: E501  (a pattern is read in one piece)
 
@@ -25,11 +24,4 @@ ASKS: Final = {
     "plays": r"\binstruments?\b|\bsports?\b|\bjoue\b", "collects": r"\bcollection\w*\b", "drives": r"\bvoiture\b|\bconduis?t?\b", "afraid_of": r"\bpeur\b|\bphobies?\b",
     "religion": r"\breligion\b|\bcroyante?\b", "height": r"\bmesure\b|\bquelle taille\b", "phone": r"\bnuméro\b.{0,15}\b(?:téléphone|portable)\b|\bmon numéro\b",
     "email": r"\badresse (?:mail|e-?mail)\b|\bmon (?:mail|e-?mail)\b", "budget": r"\bbudget\b",
-}  # fmt: skip
-THEME_EXAMPLES: Final = {
-    "food": ("Qu'est-ce que je pourrais manger ?", "une recette pour ce soir", "un restaurant et sa carte", "un goûter ou un dessert"),
-    "money": ("combien ça coûte", "acheter quelque chose de neuf", "un voyage pas cher", "faire des économies"),
-    "body": ("du sport et de l'exercice", "une randonnée ou une baignade", "aller chez le médecin", "la santé et les médicaments"),
-    "smoke": ("fumer une cigarette",),
-    "time": ("des idées pour le week-end", "comment occuper mon temps"),
 }  # fmt: skip

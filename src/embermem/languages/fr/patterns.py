@@ -23,11 +23,6 @@ QUESTIONS: Final = Questions(
     r"|\b(?:qu'est-ce que|que|quoi)\b.{0,30}\b(?:dit|raconté|mentionné|parlé)\b",
     past=r"\b(?:hier|avant-hier|autrefois|auparavant|jadis|rappelles?|souviens|il y a)\b|\bderni[eè]re? (?:fois|semaine|mois|année|nuit|été|hiver)\b|\b(?:semaine|mois|année|an|été|hiver|printemps|automne) (?:derni[eè]re?|passée?)\b"
     r"|\b(?:ai-je|as-tu|avais|avait|étais|était|avons-nous)\b|\bj'ai (?:\w+ )?(?:dit|fait|eu|vu|raconté|mentionné|acheté|mangé|été|allée?|visité|\w+é)\b|\bje (?:suis|t'ai|vous ai) (?:\w+ )?(?:allée?|partie?|dit|parlé|raconté)\b",
-    first=r"\b(?:en premier|la première fois|pour la première fois|le (?:tout )?premier|la (?:toute )?première|au (?:tout )?début)\b",
-    last=r"\b(?:en dernier|la dernière fois|pour la dernière fois|le plus récent|la plus récente|le (?:tout )?dernier|la (?:toute )?dernière)\b(?! (?:semaine|année))",
-    order=r"\bdans quel ordre\b|\b(?:lequel|laquelle|qui|quoi)\b.{0,40}\b(?:d'abord|avant|en premier|après)\b|\b(?:ordre chronologique|chronologie)\b",
-    count=r"\bcombien de (?!jours|semaines|mois|années|ans\b|heures|minutes|kilomètres|euros|kilos|pages)(?:fois|\w{3,}s)\b",
-    compare=r"\b(?:lequel|laquelle|lesquels|lesquelles|qui)\b.{0,40}\b(?:plus|moins|mieux)\b|\bdifférences? entre\b|\bpar rapport à\b",
     overview=r"\b(?:résum\w+|récapitul\w+|bilan|aperçu|biographie|portrait|profil|vie|histoire|parcours|qui (?:est|suis|sont)|quoi de neuf|des nouvelles|où en (?:est|suis|sont)|passé)\b|\b(?:sais|savez|rappelles|souviens|retenu|appris|dire|dis|parle)\b.{0,30}\b(?:sur|de|d'|à propos)\b"
     r"|\bque (?:s'est|sais|savez)\b|\bqu'est-ce (?:que|qu'|qui)\b.{0,30}\b(?:passé|arrivé|changé|fait|sais|devient|devenue?)\b|\bcomment va\b|\bdécri[st]\b",
     overview_words=r"\b(?:[lmtsdjcn]'|qu'|le|la|les|un|une|des|du|de|d|l|m|s|au|aux|ce|cet|cette|ces|ça|cela|en|dans|sur|à|pour|avec|par|depuis|pendant|jusqu'à|et|ou|mais|que|qui|quoi|quel|quelle|quels|quelles|est|suis|sont|était|été|être|a|ai|as|avons|avez|ont|avait|fait|faire|fais|est-ce|qu'est-ce"
@@ -41,10 +36,6 @@ QUESTIONS: Final = Questions(
 )
 
 TALK: Final = Talk(
-    preference=r"\b(?:aime|aimes|aiment|aimons|adore|adores|adorent|déteste|détestes|détestent|préfère|préfères|préfèrent|évite|évites|évitent|raffole|supporte (?:pas|mal)|supportent pas|favorite?s?|préférée?s?|fan de|passionnée? (?:de|par)|accro"
-    r"|allergi(?:e|es|que|ques)|intoléran(?:t|te|ce)|végétarien(?:ne)?s?|végane?s?|halal|cas?her|sans (?:gluten|lactose|sucre|lait|alcool|viande)|peur (?:de|du|des)|vertige|mal de mer|mal des transports|interdit|pas le droit|pas (?:de|d'|plus de|question)|plus de"
-    r"|ne (?:mange|mangent|bois|boit|boivent|veux|veut|veulent|peux|peut|peuvent|dois|doit|fume|conduis|conduit|nage|cours|court|skie|porte|supporte)|(?:peux|peut|veux|veut|mange|bois|boit|dois|doit) (?:pas|plus)|jamais (?:de|d')|envie (?:de|d')|voudrais|voudrait|aimerais|aimerait|préférerais|rêve de"
-    r"|espère|plutôt|trop (?:cher|bruyant|sucré|salé|épicé|loin|grand|petit|fort)|budget|au maximum|maximum|pas plus de|collectionne|arrêté de|seulement|rien que)\b|(?:n'|d')aime",
     shift=r"(?:(?:ah|oh|bon|ok|et|mais|alors|tiens)\W+)?(?:au fait|à propos|sinon|autre chose|changement de sujet|rien à voir|changeons de sujet|nouvelle question|autre question|par ailleurs|bonjour|bonsoir|rebonjour|re-bonjour|coucou)\b",
     back=r"(?:(?:et|mais|oui|non|ok|ah|oh|bon|merci|vraiment|d'accord)\W+){0,2}(?:ça|cela|c'est|c'était|celui-ci|celle-là|ils|elles|il|elle|là-bas|pourquoi|comment ça|et (?:lui|elle|toi)|lequel|laquelle|les deux|pareil|moi aussi|exactement|d'accord|alors|dis-m'en plus|continue|parce que)\b",
     small_talk=r"(?:salut|bonjour|bonsoir|coucou|merci|de rien|je t'en prie|je vous en prie|super|génial|d'accord|bonne (?:nuit|journée|soirée|chance)|au revoir|à bientôt|bien sûr|ok|pas de souci|pas de problème|avec plaisir|félicitations|bravo|désolée?)\b",

@@ -10,7 +10,7 @@ from typing import Final
 from embermem.core.patterns import regex
 from embermem.languages.facts.finding import Finding
 from embermem.languages.ja import patterns, words
-from embermem.languages.ja.asks import ASKS, THEME_EXAMPLES
+from embermem.languages.ja.asks import ASKS
 from embermem.languages.ja.dates import DATES
 from embermem.languages.ja.statements import no_longer, statement
 from embermem.languages.language import Language, interests_of, kin_of
@@ -39,7 +39,6 @@ class Japanese(Language):
     screening = patterns.SCREENING
     guards = patterns.GUARDS
     themes = patterns.THEMES
-    theme_examples = THEME_EXAMPLES
     temperaments = patterns.TEMPERAMENTS
     secrets = patterns.SECRETS
     values = patterns.VALUES

@@ -1,5 +1,4 @@
-"""What asks for a fact: for each attribute the words of a question that it answers; and questions of each theme on which
-goals and limits bear."""
+"""What asks for a fact: for each attribute the words of a question that it answers."""
 
 # ruff: noqa: E501  (a table is read in one piece)
 
@@ -47,11 +46,4 @@ ASKS: Final = {
     "phone": r"電話番号|携帯番号|番号は",
     "email": r"メール(?:アドレス)?|メアド|アドレス",
     "budget": r"予算",
-}
-THEME_EXAMPLES: Final = {
-    "food": ("今日は何を食べようかな", "晩ご飯のレシピを教えて", "おいしいお店のメニュー", "おやつやデザート"),
-    "money": ("いくらかかるかな", "新しいものを買いたい", "安く旅行したい", "お金を節約する方法"),
-    "body": ("運動やトレーニング", "山登りや海水浴", "病院に行くこと", "健康と薬"),
-    "smoke": ("タバコを吸う",),
-    "time": ("週末の過ごし方", "空いた時間に何をしよう"),
 }

@@ -18,7 +18,7 @@ from embermem.core.types import Fact
 from embermem.index.query_context import View
 from embermem.languages.questions import asked_attributes, asks_for_advice, asks_of_the_past
 from embermem.memoryos.people import People
-from embermem.memoryos.recall.themes import bears_on, states_taste, themes_bearing
+from embermem.memoryos.recall.themes import bears_on, states_taste, themes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def standing(view: View, people: People) -> tuple[Fact, ...]:
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
-    themes = themes_bearing(view.query.text, view.query.themes)
+    themes = themes_of(view.query.text)
     asked = asked_attributes(view.query.text)
     if not themes and not asked:
         return ()

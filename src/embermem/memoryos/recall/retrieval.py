@@ -53,12 +53,12 @@ from embermem.memoryos.recall.confidence import (
     relevances_of_pages,
     share_of_budget,
 )
-from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.other_passages import with_other_passages
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
+from embermem.memoryos.recall.recency import is_long_request, thread_recency
 from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
 from embermem.memoryos.recall.summaries import Summaries, SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
@@ -101,8 +101,6 @@ class Ranking:
     answerable: float
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
-    plan: tuple[str, ...] = ()
-    """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
     below: tuple[Hit, ...] = ()
@@ -200,7 +198,11 @@ class Ranking:
             )
         if self.view.settings.preset != "paper":
             found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
-        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)), *self.plan)
+            if self.view.asks_days_alone:
+                found.append("asks for days alone: what was on them, in the order of time")
+            if is_long_request(self.view):
+                found.append("a long request: what was said lately counts more")
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
 
 
 def recall(
@@ -377,7 +379,9 @@ def _packed(
 def _rank(view: View, wanted: int | None) -> Ranking:
     settings, texts = view.settings, view.texts
     first = wanted or settings.hits
-    fused, plan = planned(view, fuse(view))
+    fused = fuse(view)
+    if is_long_request(view):
+        fused = fused.plus("lately", settings.recall_lately, thread_recency(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
     places, told = widened(
@@ -385,7 +389,7 @@ def _rank(view: View, wanted: int | None) -> Ranking:
         view.snapshot.thread_of(view.n)[best],
         _chars(view, best),
         weight=0.0 if view.asks_days_alone else settings.recall_told,
-        unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
+        unit=settings.told_unit,
         first=first,
     )
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
@@ -412,7 +416,6 @@ def _rank(view: View, wanted: int | None) -> Ranking:
         answerable=sure,
         likely=likely,
         find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
-        plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 

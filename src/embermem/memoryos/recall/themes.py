@@ -1,15 +1,13 @@
 """A few themes on which a goal or a limit of the user bears on a query that shares no word with it.
 
 A burger bears on a wish to get slimmer, and a laptop on a budget: no vector of one short sentence is near to the
-other's. A theme has words that touch on it, and examples; a query that is near to an example is of the theme too.
-docs/concepts/recall.md describes the rules.
+other's. A theme has words by which a query or a fact is of it. docs/concepts/recall.md describes the rules.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
 
 from embermem import languages
 from embermem.core.attributes import Kind, kind
@@ -17,21 +15,7 @@ from embermem.core.types import Fact
 from embermem.languages.parts import NEVER, ThemeWords
 from embermem.languages.questions import asks_for_advice
 
-__all__ = [
-    "THEME_NEAR",
-    "bears_on",
-    "speaks_of",
-    "states_taste",
-    "theme_examples",
-    "theme_statements",
-    "themes_bearing",
-    "themes_of",
-]
-
-THEME_NEAR = 0.35
-"""The cosine of a query to an example of a theme from which it is of that theme. Of fifteen queries of other matters
-none was above 0.30; of seventeen about food three were below 0.35, which have words of their own (MiniLM)."""
-
+__all__ = ["bears_on", "states_taste", "themes_of"]
 
 _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "food": frozenset({"allergic_to", "avoids", "diet", "on_diet", "gives_up", "cuts_down_on"}),
@@ -51,22 +35,19 @@ _WHATEVER_IS_ASKED = frozenset({"food", "money", "body", "smoke", "time"})
 """The themes of which goals and limits bear on any query; those of the others only on one that asks for advice."""
 
 
-@lru_cache(maxsize=8)
 def themes_of(query: str) -> frozenset[str]:
-    """The themes that a query touches."""
+    """The themes of which facts bear on a query, by the words in it."""
     lowered = query.lower()
-    return frozenset(name for name in _ATTRIBUTES if _ASKED[name].search(lowered))
-
-
-def themes_bearing(query: str, near: Collection[str]) -> frozenset[str]:
-    """The themes of which facts bear on a query: those that it touches or is `near` to."""
-    themes = themes_of(query) | frozenset(near)
-    return themes if asks_for_advice(query) else themes & _WHATEVER_IS_ASKED
+    themes = _ATTRIBUTES if asks_for_advice(query) else _WHATEVER_IS_ASKED
+    return frozenset(name for name in themes if _ASKED[name].search(lowered))
 
 
 def states_taste(fact: Fact, themes: Collection[str]) -> bool:
     """Whether the fact is what somebody likes or dislikes, and has a word of one of these themes."""
-    return kind(fact.attribute) is Kind.TASTE and speaks_of(fact.text, themes)
+    lowered = fact.text.lower()
+    return kind(fact.attribute) is Kind.TASTE and any(
+        _ASKED[name].search(lowered) or _TOLD[name].search(lowered) for name in themes
+    )
 
 
 def bears_on(fact: Fact, themes: Collection[str]) -> bool:
@@ -80,28 +61,6 @@ def bears_on(fact: Fact, themes: Collection[str]) -> bool:
 def _words(name: str, kind: Callable[[ThemeWords], str]) -> re.Pattern[str]:
     """A pattern for texts in small letters, in which it takes a third of the time that it takes in any."""
     return languages.any_of(lambda one: kind(one.themes[name]) if name in one.themes else NEVER, re.NOFLAG)
-
-
-def theme_examples() -> Mapping[str, tuple[str, ...]]:
-    """Questions of each theme, in all languages."""
-    return {
-        name: tuple(text for language in languages.all() for text in language.theme_examples.get(name, ()))
-        for name in _ATTRIBUTES
-    }
-
-
-def theme_statements() -> Mapping[str, tuple[str, ...]]:
-    """Preferences of each theme, in all languages."""
-    return {
-        name: tuple(text for language in languages.all() for text in language.theme_statements.get(name, ()))
-        for name in _ATTRIBUTES
-    }
-
-
-def speaks_of(text: str, themes: Collection[str]) -> bool:
-    """Whether a text has a word of one of these themes."""
-    lowered = text.lower()
-    return any(_ASKED[name].search(lowered) or _TOLD[name].search(lowered) for name in themes)
 
 
 _ASKED = {name: _words(name, lambda words: words.asked) for name in _ATTRIBUTES}
