@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 __all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
 
 
-def embedded_texts(utterance: Utterance) -> list[str]:
-    """The texts an embedder is given for an utterance, one a passage: what was said, with the name of who said it, if
-    it is one; and of a document its title and the headings over it. The date is left to BM25."""
+def embedded_texts(utterance: Utterance, *, with_speaker: bool) -> list[str]:
+    """The texts an embedder is given for an utterance, one a passage: what was said, `with_speaker` behind the name of
+    who said it, if it is one; and of a document its title and the headings over it. The date is left to BM25."""
     texts = [utterance.text[start:end] for start, end in passages_of(utterance)]
     if (passage := utterance.passage) is not None:
         return [f"{passage.title}: {passage.place}\n{text}" for text in texts]
-    return [f"{utterance.speaker}: {text}" for text in texts] if _is_name(utterance.speaker) else texts
+    if not with_speaker or not _is_name(utterance.speaker):
+        return texts
+    return [f"{utterance.speaker}: {text}" for text in texts]
 
 
 def _is_name(speaker: str) -> bool:
@@ -41,8 +43,10 @@ def _is_name(speaker: str) -> bool:
 
 def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch:
     """The vectors of the utterances' passages, rounded as they are stored, and their packed tokens, none by an embedder
-    without token vectors."""
-    texts = [(one.seq, text) for one in utterances for text in embedded_texts(one)]
+    without token vectors. An encoder with token vectors reads who spoke; features of words would take all that one
+    person says for alike."""
+    reads_names = isinstance(embedder, TokenEmbedder)
+    texts = [(one.seq, text) for one in utterances for text in embedded_texts(one, with_speaker=reads_names)]
     seqs = [seq for seq, _ in texts]
     if not isinstance(embedder, TokenEmbedder):
         vectors = rounded(embedder.embed([text for _, text in texts]))
