@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bearing", "wanted"]
 
-_NEAR = 0.5
+_NEAR = 0.6
 """A cosine between a query and an utterance from which they speak of one thing (ours)."""
 _SAYS = 1 / 3
 """The share of a query's words, by weight, from which a fact speaks of the same thing (ours)."""
