@@ -1,252 +1,144 @@
-"""Fit the weights of confidence (config.py, `confidence_*`) on the package's own signs, with held-out conversations.
+"""Fit the weights of confidence and relevance (config.py, `confidence_*`, `relevance_*`) on our own lives.
 
-    bench/scripts/fit_confidence.sh DATA... [--cache FOLDER] [--without]
+    bench/scripts/fit_confidence.sh [--writers w9,w10] [--lives N]
 
-A logistic regression with a small penalty on squares tells five groups apart, each by its share in `SHARES`:
-    answerable   questions of LoCoMo's categories 1–4
-    adversarial  its category 5: what was said of somebody else, or slightly otherwise
-    never        questions of other conversations of the set, with this one's names in place of theirs
-    asked        questions of a data set that has no category 5 (user and assistant)
-    foreign      questions of other conversations, put to these, as they are
-
-Every figure is of the weights fitted on the other conversations. One segment a thread stands in for segments.
+The lives are those of writers whose texts the encoder was not trained on. Each is asked questions of its own, which
+can be answered, and as many of the other lives, which cannot; `confidence_whose` is for questions about the wrong
+person, of which there are none here, and stays. Two logistic regressions with a small penalty on squares: whether a
+question can be answered, by the package's own signs (memoryos/recall/confidence.py); and whether a hit answers it, by that probability
+and the hit's share of the evidence. Figures are of questions whose life took no part in the fit.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
-from itertools import pairwise
+import random
+import tempfile
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from fit_recall import ENCODER, Talk, prepared
+from histories import History, histories
 
-from embermem.core.config import Settings
-from embermem.index.query_context import Query
-from embermem.languages.words import terms
-from embermem.memoryos.recall.confidence import Signs, signs
-from embermem.memoryos.recall.retrieval import rank
+from embermem.memory import Memory
+from embermem.memoryos.recall import confidence, retrieval
+from embermem.memoryos.recall.confidence import Signs
 from embermem_bench import metrics
-from embermem_bench.datasets import LOCOMO_HEADLINE, Question, load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-NAMES = tuple(field.name for field in fields(Signs))
-SHARES = {"answerable": 0.3, "asked": 0.2, "adversarial": 0.1, "never": 0.25, "foreign": 0.15}
-TRUE = ("answerable", "asked")
-PAIRS = (("answerable", "adversarial"), ("answerable", "never"), ("asked", "foreign"))
-PENALTY, STEPS = 0.001, 40
-FOREIGN = 150
-"""Questions of other conversations that are put to each."""
+NAMES = tuple(field.name for field in fields(Signs) if field.name != "whose")
+QUESTIONS, HITS, FOLDS, STEPS, PENALTY = 24, 20, 5, 60, 1e-4
+"""Questions of each kind put to each life; the hits looked at; of the regressions."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Every question of every conversation: its conversation, its group, its signs (questions, signs)."""
+class Asked:
+    """A question put to a life (a number): its signs, whether it is the life's own, and of each hit the logarithm of
+    the odds of its share, and whether it answers."""
 
-    fold: NDArray[np.int64]
-    group: NDArray[np.str_]
+    life: int
     signs: Floats
-
-    @property
-    def weights(self) -> Floats:
-        """Each question's share in the loss; all sum to 1."""
-        shares: Floats = sum(
-            (share * (self.group == name) / max(1, (self.group == name).sum()) for name, share in SHARES.items())
-        )
-        return shares
-
-    @property
-    def is_true(self) -> Floats:
-        """1 where the answer was said."""
-        return np.isin(self.group, TRUE).astype(np.float64)
+    own: bool
+    odds: Floats
+    answers: NDArray[np.bool_]
 
 
-def main() -> None:
-    arguments = _arguments()
-    talks = [
-        prepared(replace(data, headline=None), talk, arguments.cache, with_facts=False)
-        for data in map(load, arguments.data)
-        for talk in data.conversations
-    ]
-    table = _table(talks, Mode(vectors=True, tokens=True))
-    print("signs:", ", ".join(NAMES))
-    for name in SHARES:
-        print(f"  {name}: {_described(table.signs[table.group == name].mean(axis=0))}")
-    print("\nfitted, each conversation with the weights fitted on the others")
-    _report(table, _held_out(table, frozenset()))
-    print("fitted on all:", _described(fit(table, np.ones(len(table.fold), dtype=bool), frozenset()), ("base", *NAMES)))
-    print("\nas shipped")
-    _report(table, _shipped(table))
-    for name, mode in (("without token vectors", Mode(vectors=True)), ("by words alone", Mode())):
-        print(f"\nas shipped, {name}")
-        fewer = _table(talks, mode)
-        _report(fewer, _shipped(fewer))
-    if arguments.without:
-        for place, name in enumerate(NAMES):
-            print(f"\nwithout {name}, fitted again, held out")
-            _report(table, _held_out(table, frozenset({place})))
+class Recorder:
+    """Keeps what recall worked out of the last question."""
+
+    def __init__(self) -> None:
+        self.signs: Signs | None = None
+        self.likely = 0.0
+        signs, relevances = confidence.signs, confidence.relevances
+
+        def kept_signs(*given: object) -> Signs:
+            self.signs = signs(*given)  # type: ignore[arg-type]
+            return self.signs
+
+        def kept_likely(scores: object, likely: float, *rest: object) -> tuple[float, ...]:
+            self.likely = likely
+            return relevances(scores, likely, *rest)  # type: ignore[arg-type]
+
+        confidence.signs = kept_signs
+        vars(retrieval)["relevances"] = kept_likely
 
 
-def newton(x: Floats, true: Floats, w: Floats, penalty: Floats, steps: int) -> Floats:
-    """The coefficients (columns,) of the logistic regression of least loss: rows of weight w, ridge `penalty`."""
-    b = np.zeros(x.shape[1])
-    for _ in range(steps):
-        p = _logistic(x @ b)
-        curve = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(penalty + 1e-9)
-        b -= np.linalg.solve(curve, x.T @ (w * (p - true)) + penalty * b)
-    return b
+def asked(lives: list[History]) -> Iterator[Asked]:
+    """All questions, asked of all lives in a store of their own."""
+    draw, recorder = random.Random(1), Recorder()
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "m.db", background=False) as memory:
+        for number, life in enumerate(lives):
+            owner = memory.of(life.id, agent="bench")
+            said = [{"role": "user", "content": one.text or "-", "name": one.speaker} for one in life.messages]
+            ids = owner.add_messages(said, thread="t").utterance_ids
+            owner.settle()
+            place = {one: i for i, one in enumerate(ids)}
+            foreign = [query for other in lives if other is not life for query in other.queries]
+            own = draw.sample(life.queries, min(QUESTIONS, len(life.queries)))
+            for query in (*own, *draw.sample(foreign, min(QUESTIONS, len(foreign)))):
+                recorder.signs = None
+                hits = owner.search(query.text, k=HITS)
+                if recorder.signs is None:
+                    continue
+                is_own = query in own
+                share = np.minimum(np.array([hit.score for hit in hits]) - recorder.likely, np.log(1 - 1e-6))
+                yield Asked(
+                    life=number,
+                    signs=np.array(astuple(recorder.signs)[: len(NAMES)]),
+                    own=is_own,
+                    odds=share - np.log1p(-np.exp(share)),
+                    answers=np.array([is_own and place[hit.utterance.id] in query.answers for hit in hits]),
+                )
 
 
-def fit(table: Table, kept: NDArray[np.bool_], locked: frozenset[int]) -> Floats:
-    """The base and the weights (1 + signs,) of the least loss on the questions kept, by Newton's method."""
-    free = [place for place in range(len(NAMES)) if place not in locked]
-    x = table.signs[:, free]
-    mean, deviation = x[kept].mean(axis=0), x[kept].std(axis=0) + 1e-9
-    x = np.column_stack([np.ones(len(x)), (x - mean) / deviation])[kept]
-    b = newton(x, table.is_true[kept], table.weights[kept], np.array([0.0] + [PENALTY] * len(free)), STEPS)
-    weights = np.zeros(1 + len(NAMES))
-    weights[[1 + place for place in free]] = b[1:] / deviation
-    weights[0] = b[0] - (b[1:] / deviation * mean).sum()
+def fitted(signs: Floats, true: NDArray[np.bool_]) -> Floats:
+    """The base and the weights of a logistic regression, by Newton's method."""
+    x = np.column_stack((np.ones(len(signs)), signs))
+    penalty = PENALTY * len(x) * np.diag([0.0, *np.ones(signs.shape[1])])
+    weights = np.zeros(x.shape[1])
+    for _ in range(STEPS):
+        p = 1.0 / (1.0 + np.exp(-x @ weights))
+        gradient = x.T @ (p - true) + penalty @ weights
+        weights = weights - np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + penalty, gradient)
     return weights
 
 
-def _held_out(table: Table, locked: frozenset[int]) -> Floats:
-    """Each question's confidence by the weights fitted on all other conversations."""
-    found = np.zeros(len(table.fold))
-    for fold in np.unique(table.fold):
-        out = table.fold == fold
-        b = fit(table, ~out, locked)
-        found[out] = _logistic(b[0] + table.signs[out] @ b[1:])
-    return found
+def probability(weights: Floats, signs: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-weights[0] - signs @ weights[1:])))
 
 
-def _shipped(table: Table) -> Floats:
-    settings = Settings()
-    b = np.array([getattr(settings, f"confidence_{name}") for name in ("base", *NAMES)])
-    return _logistic(b[0] + table.signs @ b[1:])
-
-
-def _report(table: Table, found: Floats) -> None:
-    for true, false in PAIRS:
-        yes, no = table.group == true, table.group == false
-        each = [
-            _auc(found[yes & (table.fold == fold)], found[no & (table.fold == fold)])
-            for fold in np.unique(table.fold[yes])
-        ]
-        auc = _auc(found[yes], found[no])
-        print(f"  {true} from {false}: AUC {_shown(auc)}, by conversation {', '.join(map(_shown, each))}")
-    for name in SHARES:
-        some = found[table.group == name]
-        if len(some):
-            print(f"  {name} ({len(some)}): mean {some.mean():.2f}, above a half {(some > 0.5).mean():.2f}")
-    edges = np.linspace(0, 1, 6)
-    for low, high in pairwise(edges):
-        inside = (found >= low) & (found < high + (high == 1))
-        w = table.weights[inside]
-        if w.sum() > 0:
-            truth, said = (table.is_true[inside] @ w) / w.sum(), (found[inside] @ w) / w.sum()
-            print(f"  confidence {low:.1f} to {high:.1f}: mean {said:.2f}, answered {truth:.2f} ({inside.sum()})")
-
-
-def _auc(yes: Floats, no: Floats) -> float | None:
-    return metrics.auc(yes.tolist(), no.tolist())
-
-
-# ------------------------------------------------------------------------------------------------- data → signs
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mode:
-    """What the embedder gives."""
-
-    vectors: bool = False
-    tokens: bool = False
-
-
-def _table(talks: Sequence[Talk], mode: Mode) -> Table:
-    fold, group, found = [], [], []
-    settings = Settings()
-    for number, talk in enumerate(talks):
-        for name, _, query in queries(talks, number, mode):
-            ranking = rank(talk.memory, query, settings)
-            if ranking.rows:
-                fold.append(number)
-                group.append(name)
-                found.append(astuple(signs(ranking.view, ranking.rows)))
-    return Table(fold=np.array(fold), group=np.array(group), signs=np.array(found))
-
-
-def queries(talks: Sequence[Talk], number: int, mode: Mode) -> Iterator[tuple[str, Question | None, Query]]:
-    """What one conversation is asked, each with its group: its own questions, and those of others."""
-    for name, question, query in [*_own(talks[number]), *_others(talks, number)]:
-        vector, tokens = query.vector if mode.vectors else None, query.tokens if mode.tokens else None
-        yield name, question, replace(query, vector=vector, tokens=tokens)
-
-
-def _own(talk: Talk) -> Iterator[tuple[str, Question, Query]]:
-    for question, query in talk.asked:
-        if not _has_category_5(talk):
-            yield "asked", question, query
-        else:
-            yield "answerable" if question.category in LOCOMO_HEADLINE else "adversarial", question, query
-
-
-def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, None, Query]]:
-    """The same questions every time; of a set with names, from the same set, and with this conversation's names."""
-    talk, chance = talks[number], np.random.default_rng(number)
-    named = _has_category_5(talk)
-    texts: list[str] = []
-    for other in talks:
-        if other is talk or (named and other.data.name != talk.data.name):
-            continue
-        ours = chance.permutation(talk.memory.speakers()).tolist()
-        for question, _ in other.asked:
-            if question.category != "5":
-                texts.append(_renamed(question.text, other.memory.speakers(), ours) if named else question.text)
-    texts = [texts[place] for place in chance.permutation(len(texts))[:FOREIGN]]
-    for text in texts:
-        vector, its_tokens = ENCODER.embed_query(text)
-        keywords = frozenset(terms(text))
-        query = Query(text=text, vector=vector, tokens=its_tokens, keywords=keywords)
-        yield "never" if named else "foreign", None, query
-
-
-def _has_category_5(talk: Talk) -> bool:
-    return any(question.category == "5" for question, _ in talk.asked)
-
-
-def _renamed(text: str, theirs: Sequence[str], ours: Sequence[str]) -> str:
-    for their, our in zip(theirs, ours, strict=False):
-        text = re.sub(rf"\b{re.escape(their)}\b", our, text)
-    return text
-
-
-def _logistic(x: Floats) -> Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-x)))
-
-
-def _described(values: Floats, names: Sequence[str] = NAMES) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
-
-
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _arguments() -> argparse.Namespace:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="+", type=Path, help="LoCoMo's format or the neutral recall-set format")
-    parser.add_argument("--cache", type=Path, help="folder that keeps the vectors between runs")
-    parser.add_argument("--without", action="store_true", help="also fit without each sign in turn")
-    return parser.parse_args()
+    parser.add_argument("--writers", default="w9,w10")
+    parser.add_argument("--lives", type=int, help="so many lives only")
+    given = parser.parse_args()
+    lives = [one for one in histories(None) if one.writer in given.writers.split(",")][: given.lives]
+    found = list(asked(lives))
+    signs, own = np.stack([one.signs for one in found]), np.array([one.own for one in found])
+    fold = np.array([one.life % FOLDS for one in found])
+    answerable, weights = np.zeros(len(found)), fitted(signs, own)
+    for k in {*fold.tolist()}:
+        others = fitted(signs[fold != k], own[fold != k]) if (fold != k).any() else weights
+        answerable[fold == k] = probability(others, signs[fold == k])
+    print(f"{len(lives)} lives, {len(found)} questions, {own.sum()} of their own")
+    print("confidence: base, " + ", ".join(NAMES), np.round(weights, 2))
+    print("  AUC", metrics.auc(answerable[own].tolist(), answerable[~own].tolist()))
+    hits = [np.column_stack((np.full(len(q.odds), np.log(p)), q.odds)) for q, p in zip(found, answerable, strict=True)]
+    answers = np.concatenate([one.answers for one in found])
+    chosen = fitted(np.concatenate(hits), answers)
+    print("relevance: base, answerable, share", np.round(chosen, 2))
+    told = probability(chosen, np.concatenate(hits))
+    for low, high in ((0.0, 0.05), (0.05, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 1.0)):
+        inside = (told >= low) & (told < high)
+        if inside.any():
+            mean, right = told[inside].mean(), answers[inside].mean()
+            print(f"  told {low} to {high}: {inside.sum()} hits, told {mean:.3f}, right {right:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fit the weights of confidence with held-out conversations, and print the tables of docs/research/recall.md, Answerable.
-#   bench/scripts/fit_confidence.sh locomo.json realmem.json
+# Fit the weights of confidence and relevance on our own lives, and print how well they hold in folds.
+#   bench/scripts/fit_confidence.sh
 set -eu
 cd "$(dirname "$0")/../.."
-exec "${PYTHON:-.venv/bin/python}" bench/scripts/fit_confidence.py "$@"
+PYTHONPATH="encoder${PYTHONPATH:+:$PYTHONPATH}" exec "${PYTHON:-.venv/bin/python}" bench/scripts/fit_confidence.py "$@"

@@ -46,7 +46,7 @@ _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
 _FITTED_RELEVANCE = (
-    "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
+    "near the fit by bench/scripts/fit_confidence.sh; checked figures in docs/research/recall.md, Calibration"
 )
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
@@ -259,11 +259,11 @@ class Settings:
         high=1.0,
     )
 
-    confidence_base: float = _number(-9.1, _CALIBRATED)
-    confidence_words: float = _number(2.7, _CALIBRATED)
-    confidence_late: float = _number(4.4, _CALIBRATED)
-    confidence_cosine: float = _number(5.0, _CALIBRATED)
-    confidence_length: float = _number(1.4, _CALIBRATED)
+    confidence_base: float = _number(-8.7, _CALIBRATED)
+    confidence_words: float = _number(1.5, _CALIBRATED)
+    confidence_late: float = _number(9.1, _CALIBRATED)
+    confidence_cosine: float = _number(13.2, _CALIBRATED)
+    confidence_length: float = _number(0.2, _CALIBRATED)
     confidence_whose: float = _number(17.0, _CALIBRATED)
     confidence_tau: float = _number(
         0.08, "temperature of the soft maximum over eight utterances; 0.05 to 0.15 give the same", above=0.0
@@ -273,9 +273,9 @@ class Settings:
         0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
-    relevance_base: float = _number(0.17, _FITTED_RELEVANCE)
-    relevance_answerable: float = _number(1.6, _FITTED_RELEVANCE)
-    relevance_share: float = _number(0.48, _FITTED_RELEVANCE, low=0.0)
+    relevance_base: float = _number(0.34, _FITTED_RELEVANCE)
+    relevance_answerable: float = _number(1.33, _FITTED_RELEVANCE)
+    relevance_share: float = _number(0.72, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
     holds_base: float = _number(-0.65, _FITTED_RELEVANCE)
