@@ -9,7 +9,7 @@ A logistic regression with a small penalty on squares tells five groups apart, e
     asked        questions of a data set that has no category 5 (user and assistant)
     foreign      questions of other conversations, put to these, as they are
 
-Every figure is of the weights fitted on the other conversations. One segment a thread stands in for segments.
+Every figure is of the weights fitted on the other conversations.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Table:
 def main() -> None:
     arguments = _arguments()
     talks = [
-        prepared(replace(data, headline=None), talk, arguments.cache, with_facts=False)
+        prepared(replace(data, headline=None), talk, arguments.cache)
         for data in map(load, arguments.data)
         for talk in data.conversations
     ]

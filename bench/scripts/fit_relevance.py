@@ -6,8 +6,8 @@ Both are logistic regressions on numbers that a recall has already: how likely t
 (fit_confidence.py), each hit's share of the evidence by its score, and the packed share of it. They are fitted on the
 first half of each file's conversations, with the groups of fit_confidence.py weighted by `SHARES`, and checked on the
 other half. A hit is right if it is evidence; a context at the default budget holds the answer if it has all evidence
-utterances, or, where whole threads are the evidence, some of one. One segment a thread stands in for segments; there
-are no facts. `embermem bench calibration` measures the same with the whole system.
+utterances, or, where whole threads are the evidence, some of one. There are neither
+segments nor facts. `embermem bench calibration` measures the same with the whole system.
 
 With the weights of fit_confidence.py as shipped, and with these fitted again on the same half.
 """
@@ -80,7 +80,7 @@ def main() -> None:
     for data in map(load, arguments.data):
         half = (len(data.conversations) + 1) // 2
         for number, talk in enumerate(data.conversations):
-            made = prepared(replace(data, headline=None), talk, arguments.cache, with_facts=False)
+            made = prepared(replace(data, headline=None), talk, arguments.cache)
             talks.append((made, number < half))
             print(f"{data.name} {talk.id}: {'fitted' if number < half else 'checked'}")
     table = _table(talks, Mode(vectors=True, tokens=True))

@@ -522,10 +522,6 @@ class Snapshot:
         """0 for each row, not to be written to."""
         return np.broadcast_to(np.float64(0.0), self.n)
 
-    def says_number(self, n: int) -> NDArray[np.bool_]:
-        """Which of the first n texts hold a number, in digits or words."""
-        return self._log.says_number.first(n)
-
     def states_preference(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n texts state a taste, a limit or a wish."""
         return self._log.states_preference.first(n)

@@ -21,11 +21,9 @@ __all__ = [
     "asks_for_days_alone",
     "asks_for_first",
     "asks_for_last",
-    "asks_for_number",
     "asks_for_order",
     "asks_for_overview",
     "asks_for_several",
-    "asks_for_time",
     "asks_of_character",
     "asks_of_oneself",
     "asks_of_the_past",
@@ -38,7 +36,6 @@ __all__ = [
     "parts_asked",
     "points_back",
     "refers_to_person",
-    "says_number",
     "speaks_of_the_past",
     "states_preference",
 ]
@@ -66,8 +63,6 @@ def _kept(asked: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
     return asked_of
 
 
-_TIME = any_of(lambda one: one.questions.time)
-_NUMBER = any_of(lambda one: one.questions.number)
 _SEVERAL = any_of(lambda one: one.questions.several)
 _FIRST = any_of(lambda one: one.questions.first)
 _LAST = any_of(lambda one: one.questions.last)
@@ -83,21 +78,8 @@ _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
 _PREFERENCE = any_of(lambda one: one.talk.preference, re.NOFLAG)
-_SAID_NUMBER = any_of(lambda one: one.questions.says_number)
 _STATES_WITHIN = 2_000
 """Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
-
-
-@_kept
-def asks_for_time(query: str) -> bool:
-    """When did it happen?"""
-    return _TIME.search(query) is not None
-
-
-@_kept
-def asks_for_number(query: str) -> bool:
-    """How many, how long, how old?"""
-    return _NUMBER.search(query) is not None
 
 
 @_kept
@@ -244,11 +226,6 @@ def refers_to_person(query: str) -> bool:
 def asks_of_character(query: str) -> bool:
     """Whether a query asks what somebody is like or is into."""
     return _CHARACTER.search(query) is not None
-
-
-def says_number(text: str) -> bool:
-    """Whether a number stands in the text, in digits or words."""
-    return _SAID_NUMBER.search(text) is not None
 
 
 def states_preference(text: str) -> bool:
