@@ -535,14 +535,6 @@ _RECALL = (
         tests=("test_default_ranking.py", "test_scopes.py"),
     ),
     Fault(
-        name="one-neighbour",
-        breaks="an utterance two lines from the right one is found less often",
-        file="index/fusion.py",
-        old="links.within(best, 2)",
-        new="links.within(best, 1)",
-        tests=("test_default_ranking.py", "test_golden.py"),
-    ),
-    Fault(
         name="archive-recalled",
         breaks="preset `paper` recalls segments that were evicted",
         file="memoryos/recall/retrieval.py",

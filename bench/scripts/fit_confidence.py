@@ -5,8 +5,8 @@
 The lives are those of writers whose texts the encoder was not trained on. Each is asked questions of its own, which
 can be answered, and as many of the other lives, which cannot; `confidence_whose` is for questions about the wrong
 person, of which there are none here, and stays. Two logistic regressions with a small penalty on squares: whether a
-question can be answered, by the package's own signs (memoryos/recall/confidence.py); and whether a hit answers it, by that probability
-and the hit's share of the evidence. Figures are of questions whose life took no part in the fit.
+question can be answered, by the package's own signs (memoryos/recall/confidence.py); and whether a hit answers it, by
+that probability and the hit's share of the evidence. Figures are of questions whose life took no part in the fit.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Fit the weights of recall (config.py, `recall_*`) by the package's own channels, with held-out conversations.
 
-    bench/scripts/fit_recall.sh DATA... [--analyst recorded] [--cache FOLDER] [--without]
+    bench/scripts/fit_recall.sh DATA... [--cache FOLDER] [--without]
 
 Loss: −ln of the share that the evidence has in a softmax over all candidates; the mean over the evidence where
 utterances are named, their sum where whole threads are. Every data set weighs the same. A small penalty on the
-square of the weights keeps them low where the data do not decide. One segment a thread stands in for segments.
-There are no facts, unless with `--analyst recorded`: then those of a model that LoCoMo's file brings.
+square of the weights keeps them low where the data do not decide. There are neither segments nor facts.
 
 Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations.
 """
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,24 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core.config import Settings
-from embermem.core.types import (
-    About,
-    Fact,
-    FactId,
-    OwnerId,
-    PageId,
-    Persona,
-    Scope,
-    Segment,
-    SegmentId,
-    Source,
-    ThreadId,
-    Utterance,
-    UtteranceId,
-)
-from embermem.core.vectors import page_vector
+from embermem.core.types import OwnerId, PageId, Scope, ThreadId, Utterance, UtteranceId
 from embermem.embedders.e5 import E5
-from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
+from embermem.index.fusion import EVIDENCE_NAMES, PRIOR_NAMES, evidence, priors
 from embermem.index.passages import passages
 from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
@@ -51,7 +34,7 @@ from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.languages.words import terms
 from embermem.memoryos.recall.retrieval import rank, recall
-from embermem.protocols import Delta, PageMark
+from embermem.protocols import Delta
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
 from embermem_bench.recall import packed_within
@@ -61,9 +44,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NAMES = (*EVIDENCE_NAMES, *NEIGHBOURS, *PRIOR_NAMES)
-SETTINGS = tuple(f"recall_{name.replace(' ', '_')}" for name in NAMES)
-E, D, K = len(EVIDENCE_NAMES), len(EVIDENCE_NAMES) + len(NEIGHBOURS), len(NAMES)
+NAMES = (*EVIDENCE_NAMES, *PRIOR_NAMES)
+SETTINGS = tuple(f"recall_{name}" for name in NAMES)
+E, K = len(EVIDENCE_NAMES), len(NAMES)
 STEPS, RATE, PENALTY = 80, 0.08, 0.02
 WORDS = (300, 600, 1200)
 RANKED = 200
@@ -78,9 +61,7 @@ class Case:
     whole_threads: bool
     gold: NDArray[np.int64]
     allowed: NDArray[np.bool_]
-    evidence: NDArray[np.float32]
-    near: tuple[NDArray[np.float32], ...]
-    priors: Floats
+    channels: NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +82,7 @@ TALKS: list[Talk] = []
 def main() -> None:
     arguments = _arguments()
     for data in map(load, arguments.data):
-        TALKS.extend(
-            prepared(data, conversation, arguments.cache, with_facts=arguments.analyst == "recorded")
-            for conversation in data.conversations
-        )
+        TALKS.extend(prepared(data, conversation, arguments.cache) for conversation in data.conversations)
     CASES.extend(case for talk in TALKS for case in _cases(talk))
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("fork")) as pool:
         print("channels:", ", ".join(NAMES))
@@ -118,13 +96,8 @@ def main() -> None:
             for name in NAMES:
                 print(f"\nwithout {name}, fitted again, held out")
                 _report(pool, _held_out(pool, frozenset({NAMES.index(name)})))
-            print("\nwithout late and late window, fitted again, held out")
-            both = frozenset({NAMES.index("late"), NAMES.index("late window")})
-            _report(pool, _held_out(pool, both))
-            whole = _held_out(pool, frozenset())
-            for name in ("told", "hop"):
-                print(f"\nwithout {name}, held out")
-                _report(pool, whole, **{f"recall_{name}": 0.0})
+            print("\nwithout told, held out")
+            _report(pool, _held_out(pool, frozenset()), recall_told=0.0)
 
 
 def fit(but: str, locked: frozenset[int]) -> Floats:
@@ -137,23 +110,19 @@ def fit(but: str, locked: frozenset[int]) -> Floats:
         gradient = (sum((case.weight * _gradient(w, case) for case in cases), np.zeros(K)) / total + PENALTY * w) * free
         m, v = 0.9 * m + 0.1 * gradient, 0.99 * v + 0.01 * gradient**2
         w = w - RATE * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.99**step)) + 1e-8)
-        w[:D] = np.maximum(w[:D], 0.0)  # evidence never speaks against
+        w[:E] = np.maximum(w[:E], 0.0)  # evidence never speaks against
     return w
 
 
 def _gradient(w: Floats, case: Case) -> Floats:
-    near = [w[:E] @ one for one in case.near]
-    scores = w[:E] @ case.evidence + sum(a * one for a, one in zip(w[E:D], near, strict=True)) + w[D:] @ case.priors
-    scores = np.where(case.allowed, scores, -np.inf)
+    scores = np.where(case.allowed, w @ case.channels, -np.inf)
     share = np.exp(scores - scores.max())
     share /= share.sum()
     wanted = np.zeros_like(share)
     wanted[case.gold] = (
         share[case.gold] / (share[case.gold].sum() + 1e-12) if case.whole_threads else 1 / len(case.gold)
     )
-    d = (share - wanted).astype(np.float32)
-    of_evidence = case.evidence @ d + sum(a * (one @ d) for a, one in zip(w[E:D], case.near, strict=True))
-    return np.concatenate([of_evidence, [one @ d for one in near], case.priors @ d])
+    return np.asarray(case.channels @ (share - wanted))
 
 
 def _held_out(pool: ProcessPoolExecutor, locked: frozenset[int]) -> dict[str, Floats]:
@@ -223,47 +192,17 @@ def _within(ranking: Sequence[Utterance], words: int) -> int:
 # -------------------------------------------------------------------------------------------------- data → channels
 
 
-def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_facts: bool) -> Talk:
+def prepared(data: Dataset, talk: Conversation, cache: Path | None) -> Talk:
     """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
     vectors, tokens = _embedded(talk.id, utterances, cache)
     seqs = np.array([u.seq for u in utterances for _ in passages(u.text)])
-    begins = np.searchsorted(seqs, [u.seq for u in utterances])
-    segments: list[Segment] = []
-    marks: list[PageMark] = []
-    for thread in dict.fromkeys(u.thread for u in utterances):
-        rows = [row for row, u in enumerate(utterances) if u.thread == thread]
-        words = Counter(term for row in rows for term in terms(utterances[row].text))
-        at, name = utterances[rows[0]].said_at, SegmentId(thread)
-        pages = tuple(dict.fromkeys(utterances[row].page_id for row in rows))
-        segments.append(
-            Segment(
-                id=name,
-                summary="",
-                keywords=(),
-                counted=tuple(word for word, _ in words.most_common(Settings().segment_keywords)),
-                page_ids=pages,
-                visits=0,
-                unanalysed=0,
-                last_access=at,
-                archived=False,
-                change_no=1,
-                recorded_at=at,
-                said_from=at,
-                said_to=at,
-                embedding=page_vector(vectors[begins[rows]]),
-            )
-        )
-        marks.extend(PageMark(page_id=page, no=1, segment_id=name) for page in pages)
     everything = Delta(
         seq=len(utterances),
         revision=1,
         utterances=tuple(utterances),
         vector_seqs=seqs,
         vectors=vectors,
-        pages=tuple(marks),
-        segments=tuple(segments),
-        persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
     memory = Snapshot.empty(OwnerId(talk.id), ENCODER.dim, ENCODER.token_dim).extended(everything)
@@ -283,25 +222,6 @@ def _utterances(talk: Conversation) -> Iterator[Utterance]:
             text=turn.text,
             said_at=turn.at,
             recorded_at=turn.at,
-        )
-
-
-def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact]:
-    """The file's observations; no cap moves any to the archive, which recall reads all the same."""
-    said = {u.id: u for u in utterances}
-    for number, observation in enumerate(talk.observations):
-        sources = [said[UtteranceId(turn)] for turn in observation.turns]
-        yield Fact(
-            id=FactId(f"f{number}"),
-            about=About.USER,
-            subject=observation.speaker,
-            attribute="observed",
-            value=observation.text,
-            text=observation.text,
-            sources=tuple(Source(seq=u.seq, utterance_id=u.id) for u in sources),
-            valid_from=None,
-            valid_to=None,
-            recorded_at=sources[-1].recorded_at,
         )
 
 
@@ -354,17 +274,14 @@ def _cases(talk: Talk) -> Iterator[Case]:
         )
         if len(gold) == 0 or not view.candidates.any():
             continue
-        channels = np.stack([normal for _, _, normal in evidence(view)]).astype(np.float32)
-        near = [[one for _, _, one in neighbours(view, channel)] for channel in channels]
+        normals = [normal for _, _, normal in (*evidence(view), *priors(view))]
         yield Case(
             fold=talk.talk.id,
             weight=1 / count,
             whole_threads=not question.evidence,
             gold=gold,
             allowed=view.candidates,
-            evidence=channels,
-            near=tuple(np.stack(of_each).astype(np.float32) for of_each in zip(*near, strict=True)),
-            priors=np.stack([normal for _, _, normal in priors(view)]).astype(np.float32),
+            channels=np.stack(normals).astype(np.float32),
         )
 
 
@@ -375,7 +292,6 @@ def shipped() -> Floats:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path, help="LoCoMo's format or the neutral recall-set format")
-    parser.add_argument("--analyst", choices=("none", "recorded"), default="none", help="whose facts there are")
     parser.add_argument("--cache", type=Path, help="folder that keeps the vectors between runs")
     parser.add_argument("--without", action="store_true", help="also fit without each channel in turn")
     return parser.parse_args()

@@ -25,7 +25,6 @@ from embermem_bench.commands.main import app
 
 BENCHMARKS = Path(__file__).parents[2] / "bench" / "scripts"
 COMMANDS = {
-    "ablate_recall.sh": "{talk} {threads}",
     "backup.sh": "--pages 400 --alone 0.2 --ways",
     "calls.sh": "--pages 20 --runs 1",
     "cluster_failures.sh": "--part pooler --seconds 2",

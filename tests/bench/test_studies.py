@@ -127,7 +127,6 @@ def test_memory_without_a_tier_lacks_what_the_tier_brings_and_nothing_else(opene
     assert (remembered.facts != (), ablated.facts) == (True, ())
     assert (ablated.persona.facts, ablated.persona.profile, ablated.persona.traits) == ((), (), ())
     assert {hit.utterance.seq for hit in ablated.hits} == {hit.utterance.seq for hit in remembered.hits}
-    assert not [name for hit in ablated.hits for name, said in hit.channels.items() if name == "noted" and said.weight]
     assert "stands at every recall" not in " ".join(ablated.notes)
 
     assert len(whole.chains()) < len(whole.pages()) == len(unchained.pages())

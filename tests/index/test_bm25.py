@@ -103,13 +103,6 @@ def _first(begins: NDArray[np.int64], text: int) -> int:
     return -1 if text + 1 >= len(begins) else int(begins[text])
 
 
-def test_neighbours_at_distance_two_are_those_of_the_neighbours() -> None:
-    links = chained(6, [0, 1])[0].links
-    values = np.array([1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0])
-    assert links.near(values, 1).tolist() == [100.0, 1000.0, 10_001.0, 100_010.0, 100.0, 1000.0]
-    assert links.near(values, 2).tolist() == [10_000.0, 100_000.0, 0.0, 0.0, 1.0, 10.0]
-
-
 def test_a_term_counts_by_its_weight() -> None:
     made = postings([["a", "b"], ["b"]])
     whole, half = made.scores({"a": 1.0}, 2, K_1, B), made.scores({"a": 0.5}, 2, K_1, B)

@@ -64,7 +64,7 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         "dots": [snapshot.dots(direction, -9.0).tolist() for direction in np.eye(snapshot.dim, dtype=np.float32)],
         "by row": snapshot.vectors_of(range(n)).tolist(),
         "tokens": [part.tolist() for part in snapshot.tokens_of(np.arange(n))],
-        "days": snapshot.dates.said.first(n).tolist(), "numbers": snapshot.says_number(n).tolist(),
+        "days": snapshot.dates.said.first(n).tolist(),
         "missing": snapshot.missing_vectors(100), "pages": [snapshot.page_rows(page) for page in range(snapshot.pages)],
         "segments": snapshot.segment_of_page().tolist(),
         "speakers": [snapshot.speakers()[i] for i in snapshot.speaker_of(n)], "threads": snapshot.thread_of(n).tolist(),

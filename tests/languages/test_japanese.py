@@ -74,10 +74,6 @@ def test_what_names_no_day_is_no_date() -> None:
 
 def test_a_question_is_known_by_its_words() -> None:
     cases: list[tuple[object, str, str]] = [
-        (questions.asks_for_time, "いつ結婚したの？", "どこで結婚したの？"),
-        (questions.asks_for_time, "面接は何日だった？", "いつも何を食べる？"),
-        (questions.asks_for_number, "本は何冊読んだ？", "本は読んだ？"),
-        (questions.asks_for_number, "家賃はいくら？", "家賃は払った？"),
         (questions.asks_for_several, "行ったことのある国を全部教えて", "一番好きな国は？"),
         (questions.asks_of_the_past, "先週どこに行ったの？", "来週どこに行こうか？"),
         (questions.asks_for_advice, "夕飯のおすすめある？", "夕飯は食べた？"),

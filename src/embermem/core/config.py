@@ -212,33 +212,17 @@ class Settings:
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.4, _FITTED)
-    recall_words: float = _number(0.0, _FITTED)
     recall_window: float = _number(0.3, _FITTED)
     recall_late: float = _number(1.0, _FITTED)
-    recall_late_window: float = _number(0.0, _FITTED)
-    recall_noted: float = _number(
-        0.0,
-        "near the fit on facts of a model: bench/scripts/fit_recall.sh FILE --analyst recorded",
-    )
-    recall_near: float = _number(0.0, _FITTED, low=0.0)
-    recall_answer: float = _number(0.0, _FITTED, low=0.0)
     recall_speaker: float = _number(2.2, _FITTED)
     recall_date: float = _number(
         4.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
     )
-    recall_kind: float = _number(0.0, _FITTED)
     recall_document: float = _number(
         0.5, "how near the whole document of a passage comes; docs/research/bench.md, documents (ours)", low=0.0
     )
-    recall_segment: float = _number(
-        0.0, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
-    )
-    recall_question: float = _number(0.0, _FITTED)
     recall_length: float = _number(
         -1.2, "what a long text loses: times ln(characters / 150), above 150; docs/research/recall.md", high=0.0
-    )
-    recall_hop: float = _number(
-        0.0, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
     )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(

@@ -1,11 +1,11 @@
-"""Facts as a query sees them: which of its words they hold, which utterances they rest on, and what they lend these."""
+"""Facts as a query sees them: which of its words they hold, and which utterances they rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,18 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Rows = NDArray[np.integer[Any]]
 
-__all__ = ["FactTable", "Sources"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sources:
-    """Where the sources of facts stand among the first n rows: the row of every (fact, source) pair, in the order of
-    `FactTable.source_seqs`, and n for a pair whose fact lends nothing."""
-
-    n: int
-    pairs: NDArray[np.int64]
+__all__ = ["FactTable"]
 
 
 @dataclass(frozen=True)
@@ -69,42 +59,6 @@ class FactTable:
                 found[places] += weight
         total = sum(weights.values())
         return found / total if total > 0.0 else found
-
-    def lent(self, weights: Mapping[str, float], holders: Callable[[str], Rows], rows: Sources) -> Floats:
-        """For each of the `rows.n` utterances the most that a fact says for it, in [0, 2]: twice the share of the
-        query's words, by weight, that the fact's text holds and the utterance lacks. Other channels hear what it has.
-
-        `holders` gives the utterances that hold a term.
-        """
-        lent, total = np.zeros(rows.n + 1), sum(weights.values())
-        if total <= 0.0:
-            return lent[:-1]
-        said = np.zeros(len(rows.pairs))
-        for term, weight in weights.items():
-            if (places := self._holders.get(term)) is None:
-                continue
-            pairs = self._pairs_of(places)
-            counts = np.full(rows.n + 1, 2.0 * weight)
-            counts[holders(term)] = 0.0
-            said[pairs] += counts[rows.pairs[pairs]]
-        heard = said.nonzero()[0]
-        # Written in the order of what they say: of several for one utterance the highest stays.
-        heard = heard[said[heard].argsort(kind="stable")]
-        lent[rows.pairs[heard]] = said[heard] / total
-        return lent[:-1]
-
-    def sources(self, seqs: NDArray[np.int64], allowed: NDArray[np.bool_] | None) -> Sources:
-        """Where the sources stand among utterances of these seqs, ascending, of which those `allowed` (None: all) may
-        be recalled. A fact that rests on anything else too lends nothing: its text may tell of that."""
-        places, _ = self.source_seqs
-        rows, inside = self.found(seqs)
-        if allowed is not None:
-            inside[inside] = allowed[rows[inside]]
-        if not inside.all():
-            mute = np.zeros(len(self.rows), dtype=bool)
-            mute[places[~inside]] = True
-            rows = np.where(mute[places], len(seqs), rows)
-        return Sources(n=len(seqs), pairs=rows)
 
     def found(self, seqs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """For every (fact, source) pair the row of the source among utterances of these seqs, ascending, and whether it
@@ -160,12 +114,6 @@ class FactTable:
     @cached_property
     def _sorted_seqs(self) -> NDArray[np.int64]:
         return np.unique(self.source_seqs[1])
-
-    def _pairs_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The (fact, source) pairs of the facts at some places, by their place in `source_seqs`, in order."""
-        first, last = (np.searchsorted(self.source_seqs[0], places, side) for side in ("left", "right"))
-        which = np.repeat(np.arange(len(places)), last - first)
-        return np.asarray(np.arange(len(which)) + (first - np.append(0, np.cumsum(last - first)[:-1]))[which])
 
     @cached_property
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:

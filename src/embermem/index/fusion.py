@@ -1,9 +1,7 @@
 """How an utterance is scored against a query: channels, each normalised over the candidates, fused linearly.
 
-Evidence (dense, words, window, late, late window) is z-scored and summed by weight, and with it what facts say for
-the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
-it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
-are added. A query that asks for several things takes a second hop from what was found.
+Evidence (dense, window, late) is z-scored. Priors (speaker, date, length, and document where there are documents) are
+added to it.
 """
 
 from __future__ import annotations
@@ -17,10 +15,9 @@ import numpy as np
 
 from embermem.core import equations
 from embermem.core.types import ChannelScore
-from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, date, hop_among, late_among, speaker
+from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, date, late_among, speaker
 from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
-from embermem.languages.questions import asks_for_several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,17 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVIDENCE_NAMES",
-    "NEIGHBOURS",
     "PRIOR_NAMES",
     "Fused",
     "evidence",
     "fuse",
-    "neighbours",
     "priors",
 ]
 
-EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late", "late window")
-NEIGHBOURS = ("near", "answer")
+EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
@@ -61,7 +55,6 @@ class Fused:
     weights: tuple[float, ...]
     raw: tuple[Floats, ...]
     normalised: tuple[Floats, ...]
-    view: View
 
     def plus(self, name: str, weight: float, said: Floats) -> Fused:
         """The same with one more channel of these numbers (n,), as they are."""
@@ -100,11 +93,6 @@ class Fused:
             return 1 + int(np.count_nonzero(self.scores > self.scores[row] + _ROUNDING))
         k = self.names.index(name)
         scores = self.scores - self.weights[k] * self.normalised[k]
-        if name in EVIDENCE_NAMES:
-            # What it said of the neighbours goes too.
-            silent = self.weights[k] * self.normalised[k]
-            for other, weight, near in neighbours(self.view, silent):
-                scores -= weight * near if other in self.names else 0.0
         return 1 + int(np.count_nonzero(scores > scores[row] + _ROUNDING))
 
 
@@ -175,30 +163,15 @@ def fuse(view: View) -> Fused:
     """Score all candidates of a query."""
     if view.asks_days_alone:
         return _by_days(view)
-    said: list[tuple[str, float, Floats, Floats]] = []
-    """Of each channel its name, its weight, what it measured, and the same normalised."""
-    base = np.zeros(view.n)
-    for channel, measured, normal in evidence(view):
-        weight = channel.weight(view.settings)
-        said.append((channel.name, weight, measured, normal))
-        _add(base, view, weight, normal)
-    scores = base.copy()
-    for name, weight, near in neighbours(view, base):
-        said.append((name, weight, near, near))
-        scores += weight * near
-    for channel, measured, normal in priors(view):
-        weight = channel.weight(view.settings)
-        said.append((channel.name, weight, measured, normal))
+    channels, raw, normalised = zip(*evidence(view), *priors(view), strict=True)
+    weights = tuple(channel.weight(view.settings) for channel in channels)
+    scores = np.zeros(view.n)
+    for weight, normal in zip(weights, normalised, strict=True):
         _add(scores, view, weight, normal)
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
-    if view.kind(asks_for_several):
-        hop = hop_among(view, scores, places_of_highest(scores, view.settings.late_candidates))
-        measured, normal = _measured(view, hop)
-        said.append((hop.name, hop.weight(view.settings), measured, normal))
-        scores += view.settings.recall_hop * normal
-    names, weights, raw, normalised = zip(*said, strict=True)
-    return Fused(scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view)
+    names = tuple(channel.name for channel in channels)
+    return Fused(scores=scores, names=names, weights=weights, raw=raw, normalised=normalised)
 
 
 def _by_days(view: View) -> Fused:
@@ -209,9 +182,7 @@ def _by_days(view: View) -> Fused:
     scores = view.settings.recall_date * near + early
     scores[~view.candidates] = -np.inf
     weights = (view.settings.recall_date, 1.0)
-    return Fused(
-        scores=scores, names=("date", EARLY), weights=weights, raw=(near, early), normalised=(near, early), view=view
-    )
+    return Fused(scores=scores, names=("date", EARLY), weights=weights, raw=(near, early), normalised=(near, early))
 
 
 def _add(scores: Floats, view: View, weight: float, normal: Floats) -> None:
@@ -224,21 +195,7 @@ def evidence(view: View) -> list[tuple[Channel, Floats, Floats]]:
     """Each evidence channel with what it measured and the same normalised, (n,) each; late interaction last."""
     found = [(channel, *_measured(view, channel)) for channel in EVIDENCE]
     late = late_among(view, _pool(view, [normal for _, _, normal in found]))
-    return [*found, *((channel, *_measured(view, channel)) for channel in late)]
-
-
-def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
-    """The evidence of a row's neighbours in its thread: name, weight, (n,).
-
-    The sum of those at distance 1 and 2; and of the one before alone, if that one asks.
-    """
-    settings, texts = view.settings, view.texts
-    links, best = texts.links, texts.best(base)
-    asked = np.append(np.where(texts.last(view.snapshot.asks(view.n)), best, 0.0), 0.0)
-    return [
-        ("near", settings.recall_near, texts.spread(links.within(best, 2))),
-        ("answer", settings.recall_answer, texts.spread(asked.take(links.previous))),
-    ]
+    return [*found, (late, *_measured(view, late))]
 
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:

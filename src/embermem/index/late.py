@@ -1,7 +1,7 @@
 """Late interaction: how near each word of a query comes to the nearest word of an utterance (MaxSim).
 
 Idea: Khattab and Zaharia, ColBERT, arXiv 2004.12832. The token vectors of an utterance's content words are kept in
-4 bits a dimension. bench/scripts/ablate_recall.sh measures what the channel gives.
+4 bits a dimension. bench/scripts/fit_recall.sh --without measures what the channel gives.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ from embermem.index.passages import passages_of
 from embermem.index.products import code_products
 from embermem.index.said import Ids, Said, micros
 from embermem.index.vectors import indexed_text
-from embermem.languages.questions import says_number
 from embermem.languages.words import asks, search_terms
 
 if TYPE_CHECKING:
@@ -85,7 +84,6 @@ class Log:
         self.said_at = Column(np.int64)
         self.text_length = Column(np.float32)
         self.asks = Column(np.bool_)
-        self.says_number = Column(np.bool_)
         self.dates = DateTable()
         self.role = Column(np.int8)
 
@@ -391,7 +389,6 @@ class Log:
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
-        self.says_number.extend([says_number(text) for text in texts])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, texts, begin)

@@ -46,7 +46,7 @@ class Part(Log):
         self.words = PostingsPart(log.words, rows, self._row_of)
         self.dates = log.dates.part(rows, self._row_of)
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
-        for name in ("seqs", "said_at", "text_length", "asks", "says_number", "role", "slots"):
+        for name in ("seqs", "said_at", "text_length", "asks", "role", "slots"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
         for name in ("vectors", "scales", "tokens", "token_squares", "token_ends"):
             setattr(self, name, getattr(log, name))
@@ -118,7 +118,7 @@ class Part(Log):
     def nbytes(self) -> int:
         """What it holds alone."""
         columns = (
-            *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.says_number, self.role),
+            *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.role),
             *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page, self._pages_so_far),
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)

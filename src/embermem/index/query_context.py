@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -23,7 +23,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
-from embermem.languages.questions import asks_for_days_alone, asks_for_number, asks_for_several, asks_for_time
+from embermem.languages.questions import asks_for_days_alone
 from embermem.languages.words import search_terms, vocabularies
 from embermem.protocols import TokenVectors
 
@@ -154,15 +154,6 @@ class View:
     def weights(self) -> Mapping[str, float]:
         """How much each term counts, in (0, 1]: the query's own fully."""
         return dict.fromkeys(self.terms_before, self.settings.recall_before) | dict.fromkeys(self.terms, 1.0)
-
-    def kind(self, asked: Callable[[str], bool]) -> bool:
-        """Whether the query asks for a kind of answer; one that does not say so, as those it rests on do."""
-        text = self.query.text
-        found = asked(text)
-        if found or not self.query.before:
-            return found
-        silent = not (asks_for_time(text) or asks_for_number(text) or asks_for_several(text))
-        return silent and any(asked(turn) for turn in self.query.before)
 
     @cached_property
     def nothing(self) -> Floats:

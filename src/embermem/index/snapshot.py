@@ -522,10 +522,6 @@ class Snapshot:
         """0 for each row, not to be written to."""
         return np.broadcast_to(np.float64(0.0), self.n)
 
-    def says_number(self, n: int) -> NDArray[np.bool_]:
-        """Which of the first n texts hold a number, in digits or words."""
-        return self._log.says_number.first(n)
-
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""
         return self._log.documents(self.n)

@@ -6,7 +6,6 @@ anywhere in the text speak for each of its passages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -90,10 +89,6 @@ class Texts:
         """The sum of the values of each text's rows, (n,) → (count,)."""
         return values if self.are_rows else np.add.reduceat(values, self.begins)
 
-    def last(self, values: NDArray[_Number]) -> NDArray[_Number]:
-        """The value of each text's last row, (n,) → (count,)."""
-        return values if self.are_rows else values[self.ends]
-
     def counted(self, rows: Rows, tf: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
         """How often a term stands in each text that holds it, from how often it stands in rows, ascending."""
         if self.are_rows or len(rows) == 0:
@@ -119,35 +114,8 @@ class Links:
         self.n = n = len(previous)
         self.previous = np.where(previous < 0, n, previous)
         self.next = np.where((following == 0) | (following > n), n, following - 1)
-        self._far: dict[int, tuple[Rows, Rows]] = {}
 
     def window_sum(self, values: Floats) -> Floats:
-        """Each value with those of its neighbours at distance 1 added."""
-        return values + self.near(values, 1)
-
-    def near(self, values: Floats, distance: int) -> Floats:
-        """The sum of the values of the two rows that stand `distance` before and after, in the same thread."""
-        return self._sums(values, (distance,))
-
-    def within(self, values: Floats, distance: int) -> Floats:
-        """The sum of the values of the rows that stand up to `distance` before and after, in the same thread."""
-        return self._sums(values, range(1, distance + 1))
-
-    def _sums(self, values: Floats, distances: Iterable[int]) -> Floats:
+        """Each value with those of the rows before and after it, in the same thread, added."""
         padded = np.append(values, 0.0)
-        sums = np.zeros(self.n)
-        for distance in distances:
-            before, after = self._at(distance)
-            sums += padded.take(before)
-            sums += padded.take(after)
-        return sums
-
-    def _at(self, distance: int) -> tuple[Rows, Rows]:
-        """The rows that stand so far before and after each row; kept, because every query asks for the same."""
-        found = self._far.get(distance)
-        if found is None:
-            before, after = self.previous, self.next
-            for _ in range(distance - 1):
-                before, after = (np.append(one, np.int32(self.n))[one] for one in (before, after))
-            found = self._far[distance] = before, after
-        return found
+        return np.asarray(values + (padded.take(self.previous) + padded.take(self.next)))

@@ -23,10 +23,6 @@ class Questions:
 
     marks: tuple[str, ...] = ("?",)
     """What a question ends with."""
-    time: str = NEVER
-    """When did it happen?"""
-    number: str = NEVER
-    """How many, how long, how old?"""
     several: str = NEVER
     """Which ones, all of them."""
     past: str = NEVER
@@ -35,8 +31,6 @@ class Questions:
     """What somebody is like: their personality, what they are into."""
     advice: str = NEVER
     """A wish for advice, an idea or a plan, which depends on likes and limits: "What should I …?"."""
-    says_number: str = r"\d"
-    """What holds a number, in digits or words."""
     continues: str = NEVER
     """What makes a query the continuation of another: an opening ("and her sister?"), or nothing but what asks
     ("why?")."""

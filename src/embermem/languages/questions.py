@@ -18,10 +18,8 @@ __all__ = [
     "asked_attributes",
     "asks_for_advice",
     "asks_for_days_alone",
-    "asks_for_number",
     "asks_for_overview",
     "asks_for_several",
-    "asks_for_time",
     "asks_of_character",
     "asks_of_oneself",
     "asks_of_the_past",
@@ -29,7 +27,6 @@ __all__ = [
     "names_day_beside",
     "points_back",
     "refers_to_person",
-    "says_number",
     "speaks_of_the_past",
 ]
 
@@ -50,26 +47,11 @@ def _kept(asked: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
     return asked_of
 
 
-_TIME = any_of(lambda one: one.questions.time)
-_NUMBER = any_of(lambda one: one.questions.number)
 _SEVERAL = any_of(lambda one: one.questions.several)
 _ADVICE = any_of(lambda one: one.questions.advice)
 _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
-_SAID_NUMBER = any_of(lambda one: one.questions.says_number)
-
-
-@_kept
-def asks_for_time(query: str) -> bool:
-    """When did it happen?"""
-    return _TIME.search(query) is not None
-
-
-@_kept
-def asks_for_number(query: str) -> bool:
-    """How many, how long, how old?"""
-    return _NUMBER.search(query) is not None
 
 
 @_kept
@@ -150,11 +132,6 @@ def refers_to_person(query: str) -> bool:
 def asks_of_character(query: str) -> bool:
     """Whether a query asks what somebody is like or is into."""
     return _CHARACTER.search(query) is not None
-
-
-def says_number(text: str) -> bool:
-    """Whether a number stands in the text, in digits or words."""
-    return _SAID_NUMBER.search(text) is not None
 
 
 @_kept

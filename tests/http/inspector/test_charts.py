@@ -28,7 +28,7 @@ from scripted import NOW, Clock, page
 
 _NUMBERS = st.floats(-50, 50, allow_nan=False).map(lambda x: round(x, 3))
 _CHANNELS = st.dictionaries(
-    st.sampled_from(["dense", "words", "late", "noted", "near", "speaker", "told"]),
+    st.sampled_from(["dense", "window", "late", "page", "speaker", "told"]),
     st.builds(lambda x, w: ChannelScore(raw=x, normalised=x, weight=w), _NUMBERS, _NUMBERS),
 )
 

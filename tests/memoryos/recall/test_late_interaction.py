@@ -19,7 +19,6 @@ from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
 from embermem.protocols import TokenVectors
 
 DEFAULT = load()
-ALONE = replace(DEFAULT, recall_late_window=0.0)
 TOKEN_DIM = 32
 FILLER = "birch cloud ditch ember fence gravel hedge island jetty kettle ladder meadow needle orchard pebble".split()
 TALK = [Line(f"the {a} and the {b}", thread=f"t{i}") for i, (a, b) in enumerate(pairwise(FILLER))]
@@ -72,14 +71,10 @@ def test_a_word_that_means_nearly_the_same_is_found_and_the_rarest_decide() -> N
     assert {hit.channels["late"].normalised for hit in ranking.hits} == {0.0}
     assert "meadow" in first(ranking)
 
-    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
-    assert "hop" in rank(held, asked("What kinds of birds did I see?"), DEFAULT).hits[0].channels
-    assert "hop" not in rank(held, asked("Where was the heron?"), DEFAULT).hits[0].channels
-
 
 def test_explain_says_the_rank_without_each_channel() -> None:
     held = memory([*TALK, Line("a bird in the reeds", thread="x")])
-    context = recall(held, replace(asked("Where was the heron?"), budget=200), ALONE, counter("words"))
+    context = recall(held, replace(asked("Where was the heron?"), budget=200), DEFAULT, counter("words"))
     best = context.hits[0]
     shares = best.channels
     total = sum(share.weight * share.normalised for share in shares.values())
@@ -92,9 +87,9 @@ def test_explain_says_the_rank_without_each_channel() -> None:
     held = memory([*TALK, Line("Did you see the heron?", thread="x"), Line("at the jetty by the reeds", thread="x")])
     query = asked("the heron and the ladder")
     ranking = rank(held, query, replace(DEFAULT, recall_told=0.0))
-    for name in ("words", "window", "late", "late window", "near", "answer", "question"):
-        setting = f"recall_{name.replace(' ', '_')}"
-        silent = rank(held, query, replace(DEFAULT, recall_told=0.0, **{setting: 0.0}))  # type: ignore[arg-type]
+    assert {*ranking.hits[0].channels} == {"dense", "window", "late", "speaker", "date", "length", "told"}
+    for name in ("window", "late"):
+        silent = rank(held, query, replace(DEFAULT, recall_told=0.0, **{f"recall_{name}": 0.0}))  # type: ignore[arg-type]
         scores = {hit.utterance.id: hit.score for hit in silent.hits}
         for hit in ranking.hits[:5]:
             above = sum(score > scores[hit.utterance.id] + 1e-9 for score in scores.values())

@@ -16,8 +16,6 @@ QUESTIONS: Final = Questions(
     points_back=r"\b(?:dort|dorthin|davon|damit|dafür|daran|darauf|darüber|derselbe|dieselbe|dasselbe|diese[rsmn]?)\b",
     pronoun=r"\b(?:er|ihn|ihm|ihr|ihre[rsmn]?|sein|seine[rsmn]?|(?-i:sie))\b",
     marks=("?",),
-    time=r"\bwann\b|\b(?:welche[mnrs]?|an welchem|in welchem) (?:datum|tag|monat|jahr|woche|uhrzeit)\b|\bwie lange ist (?:das|es) her\b|\bseit wann\b|\bum wie viel uhr\b|\bwie spät\b",
-    number=r"\bwie ?viele?n?\b|\bwie (?:alt|lange|oft|weit|groß|hoch|teuer|schwer|tief|breit|häufig)\b",
     several=r"\bwie ?viele\b|\b(?:welche|was für) (?:\w+ ){0,2}?\w{3,}(?:en|er|e|s)\b|\balle (?:meine|seine|ihre|die)\b|\balles,? was\b|^\W*(?:liste|nenne|zähle)\b|\bbeide[ns]?\b|\bwas\b.{0,30}\b(?:dir (?:\w+ )?(?:gesagt|erzählt)|erwähnt)\b",
     past=r"\b(?:gestern|vorgestern|damals|früher|erinnerst|vorhin)\b|\bletzte[nsrm]? (?:mal|woche|monat|jahr|nacht|sommer|winter|herbst|frühling)\b|\bvor (?:\w+ ){1,2}(?:tagen?|wochen?|monaten?|jahren?)\b|\b(?:habe|hatte|hast|hatten) (?:ich|du|wir)\b|\b(?:bin|war|waren) (?:ich|wir) \w+\b",
     overview=r"\b(?:überblick|zusammenfass\w*|zusammengefasst|rückblick|biografie|porträt|profil|leben|geschichte|werdegang|wer (?:ist|bin|sind)|was gibt's neues|neuigkeiten|auf den (?:neuesten )?stand)\b|\b(?:weißt|erinnerst|gelernt|erzähl\w*|sag|sagen)\b.{0,30}\b(?:über|von)\b"
@@ -28,7 +26,6 @@ QUESTIONS: Final = Questions(
     days_words=r"\b(?:gesprochen|sprachen|geredet|redeten|reden|besprochen|erwähnt|geschrieben|unterhalten|gesagt|sagte|sagten|erzählt|geplant|vor|verbracht|worüber|wovon|woran|tun|tat|mache|machen|machte|machten|getan|unternommen|noch|da|denn|eigentlich|genau|abend|nachmittag|vormittag|nacht|früh|steht|ansteht|passierte|geschah|gab|es|wir|uns|hatten|hatte|hattest|thema|themen|plan|pläne)\b",
     beside_day=r"\b(?:für|vor|bis|seit|nach|ab)\s(?:(?:zum|den|dem|der|die)\s)?(?:\w+,?\s)?§",
     character=r"\b(?:persönlichkeit|charakter|temperament|eigenschaften|was für (?:ein mensch|eine person)|interessen|hobbys|leidenschaften|empfiehl\w*|empfehl\w*|vorschlag\w*|vorschläge|schlag\w* .{0,20}vor)\b",
-    says_number=r"\b(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dutzend|zwanzig|dreißig|hundert|tausend|halb|hälfte|einmal|zweimal|paar)\b",
 )
 
 TALK: Final = Talk(

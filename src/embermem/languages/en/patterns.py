@@ -12,8 +12,6 @@ from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWo
 
 QUESTIONS: Final = Questions(
     marks=("?",),
-    time=r"^\W*when\b|\b(?:since when|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b|\bhow long ago\b",
-    number=r"\bhow (?:many|much|old|long|often|far|big|tall)\b",
     several=r"\b(?:what|which) (?:[\w'-]+ ){0,2}?(?:kinds?|types?|sorts?|things|people|(?!does|goes|says|this|[\w]*ss\b)\w{2,}(?:[^s\W]s|ies))\b"
     r"|\b(?:what|where|who|whom) (?:(?:is|are|was|were|else) )?(?:has|have) (?!to\b)(?:[\w'-]+ ){1,4}?(?:been|done|made|seen|read|met|gone|had|written|bought|taken|given"
     r"|eaten|won|sung|drawn|gotten|\w+ed)\b"
@@ -59,7 +57,6 @@ QUESTIONS: Final = Questions(
     r"|\bwhat\b[^.?!]{0,40}\b(?:could|can|may(?! \d|[,?]| of)|would)\b"
     r"|^\W*(?:please )?(?:write|draft|propose|find|plan|pick|choose|book|order|cook|prepare|design|compose|organi[sz]e|arrange|reserve|put together|make|help|give me)\b"
     r"|\bsurprise (?:me|us)\b|\bany (?:good|nice)\b",
-    says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
 
 TALK: Final = Talk(

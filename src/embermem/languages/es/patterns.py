@@ -17,8 +17,6 @@ QUESTIONS: Final = Questions(
     r"|es[eao]s?)\b",
     pronoun=r"\b(?:él|ella|ellos|ellas|sus?|suy[oa]s?)\b",
     marks=("?",),
-    time=r"\bcuándo\b|^\W*(?:desde |hasta )?cuando (?:fue|es|será|empez|nos|me|se)|\b(?:qué|cuál|en qué|a qué) (?:fecha|día|mes|año|hora|semana)\b|\bhace cuánto\b|\bcuánto tiempo hace\b|\ben qué momento\b",
-    number=r"\bcuánt[oa]s?\b|\bqué (?:edad|altura|tamaño|distancia|precio|cantidad|porcentaje)\b|\bcada cuánto\b|\bcon qué frecuencia\b",
     several=r"\bcuáles\b|\bquiénes\b|\bcuánt[oa]s\b|\b(?:todos|todas) (?:los|las|mis|sus)\b|\btodo lo que\b|^\W*(?:enumera|lista|nombra)\b|\b(?:ambos|ambas)\b|\bqué (?:cosas|actividades|tipos|libros|películas|lugares|\w{3,}(?:os|as|es)(?! (?:el|la|lo|un|una)\b))\b"
     r"|\bqué\b.{0,30}\b(?:te (?:he dicho|dije|conté|he contado)|mencion\w*)\b",
     past=r"\b(?:ayer|anteayer|anoche|recuerdas?|acuerdas?|antes)\b|\b(?:última vez|(?:semana|noche|primavera) pasada|(?:mes|año|verano|otoño|invierno) pasado)\b|\bhace (?:\w+ ){1,2}(?:días?|semanas?|mes|meses|años?)\b"
@@ -31,7 +29,6 @@ QUESTIONS: Final = Questions(
     days_words=r"\b(?:hice|hicimos|hiciste|hizo|hicieron|hablamos|hablé|hablaste|habló|hablado|dije|dijiste|dijimos|dijo|dicho|conté|contaste|contó|mencioné|mencionó|comenté|comentamos|hacer|hago|hace|hacemos|tengo|tenemos|tenía|teníamos|plan|planes|planeado|previsto|mañana|tarde|noche|pasaba|ocurrió|pasando|estuve|estuvimos|nosotros|exactamente|tema|temas|esa|ese|aquel|aquella)\b",
     beside_day=r"\b(?:para|antes de|hasta|desde|después de|a partir de)(?:l| el| la)?\s(?:\w+\s)?§|\b(?:antes|después|a partir) del? §",
     character=r"\b(?:personalidad|carácter|temperamento|rasgos|qué (?:tipo|clase) de persona|intereses|aficiones|pasiones|recom[ie]\w*|aconsej\w*|sugier\w*|sugerencia\w*)\b",
-    says_number=r"\b(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|docena|veinte|treinta|cien|ciento|mil|mitad|par)\b",
 )
 
 TALK: Final = Talk(

@@ -16,9 +16,6 @@ QUESTIONS: Final = Questions(
     points_back=r"\b(?:ça|cela|ceci|là|là-bas|y|celui|celle|ceux|celles|le même|la même|les mêmes|l'autre|les autres)\b",
     pronoun=r"\b(?:il(?! y a\b)|elle|ils|elles|lui|leurs?|son|sa|ses|eux)\b",
     marks=("?",),
-    time=r"^\W*(?:et |mais )?(?:depuis |à partir de |jusqu'à )?quand\b|\b(?:est-ce|c'était|c'est|était-ce|a eu lieu|aura lieu|commence|finit|part) quand\b|\bquand (?:est-ce|ai-je|a-t-|as-tu|avons-nous|avez-vous|ont-|suis-je|est-(?:il|elle))"
-    r"|\bquel(?:le)? (?:date|jour|mois|année|heure|semaine)\b|\bil y a combien de temps\b|\bdepuis combien de temps\b|\bà quel moment\b|\bquand\W*$",
-    number=r"\bcombien\b|\bquel âge\b|\bà quelle (?:distance|fréquence|vitesse|hauteur)\b|\bquelle (?:taille|longueur|hauteur|somme|quantité|durée)\b|\bquel (?:prix|montant|nombre|pourcentage)\b",
     several=r"\b(?:quels|quelles|lesquels|lesquelles)\b|\bcombien de\b|\btou(?:s|tes) (?:les|mes|ses|ce)\b|\btout ce (?:que|qu'|dont)\b|^\W*(?:liste|énumère|cite)\b|\bles deux\b"
     r"|\b(?:qu'est-ce que|que|quoi)\b.{0,30}\b(?:dit|raconté|mentionné|parlé)\b",
     past=r"\b(?:hier|avant-hier|autrefois|auparavant|jadis|rappelles?|souviens|il y a)\b|\bderni[eè]re? (?:fois|semaine|mois|année|nuit|été|hiver)\b|\b(?:semaine|mois|année|an|été|hiver|printemps|automne) (?:derni[eè]re?|passée?)\b"
@@ -32,7 +29,6 @@ QUESTIONS: Final = Questions(
     days_words=r"\b(?:parlé|parlions|discuté|mentionné|raconté|écrit|évoqué|prévu|prévus|prévue|matin|soir|après-midi|nuit|s'est-il|a-t-il|a-t-on|eu|fîmes|fait|lieu|occupé|exactement|sujet|sujets|programme|n'avons|c'était|était-ce)\b",
     beside_day=r"\b(?:pour|avant|jusqu['’]au?|depuis|après|dès|d['’]ici)\s(?:(?:le|la|au|à)\s)?(?:\w+\s)?§",
     character=r"\b(?:personnalité|caractère|tempérament|traits|quel (?:genre|type) de personne|centres d'intérêt|loisirs|passions|recommande\w*|conseille\w*|suggère\w*)\b",
-    says_number=r"\b(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|douzaine|dizaine|vingtaine|centaine|quinze|vingt|trente|cent|mille|moitié)\b",
 )
 
 TALK: Final = Talk(

@@ -8,23 +8,8 @@ from embermem.core.sensitive import SecretWords
 from embermem.core.types import Role
 from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
 
-_MEASURED = "年天岁月周秒分小米公厘里斤吨克元块毛平亩度折成倍"
-_COUNTED = _MEASURED + (
-    "个次只本部位名遍口家张件条辆间层楼页场种门台套盒瓶杯份盆节课届期集季章首幅封篇句字人组队班点夜晚趟回轮顿餐碗级册棵"
-    "匹头双副把根支片颗粒桶袋包箱步"
-)
-"""What a number stands before: units and measure words, and the first characters of longer ones (小时)."""
-_NUMERAL = "零〇二两三四五六七八九十百千万亿"
-"""Without 一, which is mostly the article: it counts before a unit, or in a longer number."""
-
 QUESTIONS: Final = Questions(
     marks=("？",),
-    time=r"[什啥]么?时[候间]|何[时日]|什么日子|多久[之以]前|[周期拜]几"
-    r"|几(?:[月号日]|时(?!候)|点(?![建意想]))"
-    r"|哪一?(?:[天日年月周晚]|个(?:月|星期|礼拜|周末|季|年))",
-    number=r"多少|多(?:[大久长远宽深]|高(?!兴)|重(?!要)|快(?!乐))"
-    # Not "the other day" (前几天) nor "these few" (这几个): nobody asks for that number.
-    rf"|(?<![这那好前后过近上下最十每])几(?:[{_COUNTED}十百千万](?<!月)|分之)",
     several=r"哪些|哪几|所有|全部|都有|分别|几[个次种]|列出",
     past=r"上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了吗",
     continues=r"^\W*(?:那|那么|还有|然后|所以|可是|但是|另外)|呢[？?]?\W*$|^\W*(?:为什么|什么时候|哪里|在哪|谁|多少钱?|多久|怎么)[？?呢]*\W*$",
@@ -41,8 +26,6 @@ QUESTIONS: Final = Questions(
     character=r"性格|个性|特质|什么样的人|怎样的人|兴趣|爱好|推荐",
     advice=r"推荐|建议|该(?:怎么|如何|买|送|吃|做|去|选|带|穿|点)|应该|怎么(?:安排|选|办|吃|过)|出(?:个|点)?主意|帮我(?:想|选|挑|找|安排|计划|规划|定|订|列)|有(?:什么|没有)(?:好|适合|合适)"
     r"|(?:吃|送|买|做|看|去|玩|带|穿|点|选)(?:点|些)?(?:什么|啥|哪)[^，。？！]{0,6}(?:好|合适|呢)|适合|可以(?:吃|喝|去|买|送|做)|想(?:吃|喝|买|去|找|学|做|换)|打算|计划",
-    says_number=rf"(?<!第)(?:(?!万一|百度|千万(?![元块人多])|十分(?![钟之]))[{_NUMERAL}]多?[{_COUNTED}{_NUMERAL}一]"
-    rf"|一[{_MEASURED}十百千万亿])|半(?:个?(?:小时|月)|[年天斤岁])",
 )
 
 TALK: Final = Talk(

@@ -333,11 +333,9 @@ def _ranked(view: View, first: int | None = None) -> Ranking:
 
 
 def _ablated(settings: Settings) -> Settings:
-    """The settings with every channel silent by which a tier that is left out would still speak."""
-    if settings.without == "mid_term":
-        return replace(settings, recall_segment=0.0)
+    """The settings with everything silent by which long-term memory that is left out would still speak."""
     if settings.without == "long_term":
-        return replace(settings, recall_noted=0.0, standing_facts=0, instruction_share=0.0)
+        return replace(settings, standing_facts=0, instruction_share=0.0)
     return settings
 
 

@@ -23,26 +23,13 @@ _SAMPLES = 48
 _TITLE = 60
 """Columns of a title that is the beginning of a summary."""
 
-CHANNEL_GROUPS: Mapping[str, str] = {
-    "dense": "meaning",
-    "window": "meaning",
-    "page": "meaning",
-    "words": "words",
-    "late": "close",
-    "late window": "close",
-    "noted": "facts",
-    "near": "around",
-    "answer": "around",
-    "hop": "around",
-}
+CHANNEL_GROUPS: Mapping[str, str] = {"dense": "meaning", "page": "meaning", "window": "words", "late": "close"}
 """Channels by what they look at; all others are priors."""
 GROUPS: Mapping[str, str] = {
-    "meaning": "meaning: vectors of the utterance and of its surroundings",
-    "words": "words: BM25",
+    "meaning": "meaning: vectors",
+    "words": "words: BM25 over the utterance and its neighbours",
     "close": "close reading: token by token",
-    "facts": "facts that rest on it",
-    "around": "its neighbours: what was said before and after, a second hop",
-    "prior": "priors: speaker, date, kind, segment, repetition",
+    "prior": "priors: speaker, date, length, document, repetition",
 }
 
 

@@ -24,10 +24,8 @@ PARTS: Mapping[str, str] = {
 """The parts of a context, in the order of its text."""
 _WHY: Mapping[str, str] = {
     "meaning": "its meaning is near the query's",
-    "words": "it has words of the query",
+    "words": "it or its neighbours have words of the query",
     "close": "its wording is near the query's",
-    "facts": "a fact that bears on the query rests on it",
-    "around": "what was said beside it was found",
     "prior": "its speaker, date or topic fit",
 }
 _WORDS_NAMED = 4
