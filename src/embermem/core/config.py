@@ -211,7 +211,7 @@ class Settings:
     )
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
-    recall_dense: float = _number(0.4, _FITTED)
+    recall_dense: float = _number(0.5, _FITTED)
     recall_window: float = _number(0.3, _FITTED)
     recall_late: float = _number(1.0, _FITTED)
     recall_speaker: float = _number(2.2, _FITTED)
