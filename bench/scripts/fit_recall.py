@@ -204,6 +204,9 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None) -> Talk:
         vector_seqs=seqs,
         vectors=vectors,
         tokens=tokens,
+        pages=(),
+        segments=(),
+        persona=None,
     )
     memory = Snapshot.empty(OwnerId(talk.id), ENCODER.dim, ENCODER.token_dim).extended(everything)
     return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))

@@ -5,25 +5,23 @@ Recency and heat are not among them. bench/scripts/fit_recall.sh fits the weight
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embermem.core.config import Settings
-from embermem.core.text import fold
 from embermem.index import late
 from embermem.index.products import cosines
 from embermem.index.query_context import View
-from embermem.languages.words import is_beginning, search_terms, unspaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["EVIDENCE", "PRIORS", "Channel", "date", "late_among", "speaker"]
+__all__ = ["EVIDENCE", "PRIORS", "Channel", "late_among"]
 
 
 _LONG = float(np.log(150.0))
@@ -50,32 +48,6 @@ class Channel:
 def late_among(view: View, pool: NDArray[np.int64]) -> Channel:
     """Late interaction, measured on the rows of `pool` only."""
     return Channel("late", lambda s: s.recall_late, lambda view: _late(view, pool), among=pool)
-
-
-def speaker(view: View) -> Floats:
-    """1 where the query names who spoke."""
-    named = np.array(_named(view, view.snapshot.speakers()) or [False])
-    if not named.any():
-        return view.nothing
-    said = ~view.snapshot.is_passage(view.n)
-    return (named[view.snapshot.speaker_of(view.n)] & said).astype(np.float64)
-
-
-def _named(view: View, names: Sequence[str]) -> list[bool]:
-    """Which of these the query names: by a word of the name, or by two characters of it, where they stand for words.
-
-    Such a name that stands whole in the query is meant alone: of two people with one family name, one is asked for.
-    """
-    asked = {term for term in view.weights if not is_beginning(term)}
-    known, query = view.vocabularies, fold(view.query.in_full)
-    whole = {name for name in names if unspaced(name) and fold(name) in query}
-
-    def named(name: str) -> bool:
-        if not unspaced(name):
-            return not asked.isdisjoint(search_terms(name, known))
-        return name in whole if whole else any(len(term) > 1 and term in asked for term in search_terms(name, known))
-
-    return [named(name) for name in names]
 
 
 def _dense(view: View) -> Floats:
@@ -141,18 +113,13 @@ def _length(view: View) -> Floats:
     return np.maximum(0.0, view.snapshot.text_length(view.n).astype(np.float64) - _LONG)
 
 
-def date(view: View) -> Floats:
-    """1 where it was said on the days that the query asks for, or speaks of them; less for other days."""
-    return view.on_days
-
-
 EVIDENCE: tuple[Channel, ...] = (
     Channel("dense", lambda s: s.recall_dense, _dense),
     Channel("window", lambda s: s.recall_window, _window),
 )
 PRIORS: tuple[Channel, ...] = (
-    Channel("speaker", lambda s: s.recall_speaker, speaker, spread=False),
-    Channel("date", lambda s: s.recall_date, date, spread=False),
+    Channel("speaker", lambda s: s.recall_speaker, lambda view: view.said_by_named, spread=False),
+    Channel("date", lambda s: s.recall_date, lambda view: view.on_days, spread=False),
     Channel("length", lambda s: s.recall_length, _length, spread=False),
 )
 DOCUMENT = Channel("document", lambda s: s.recall_document, _document)

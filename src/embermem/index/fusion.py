@@ -15,7 +15,7 @@ import numpy as np
 
 from embermem.core import equations
 from embermem.core.types import ChannelScore
-from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, date, late_among, speaker
+from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, late_among
 from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
 
@@ -213,8 +213,8 @@ def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     worth = np.zeros(view.n)
     for normal in said:
         _add(worth, view, 1.0, normal)
-    _add(worth, view, view.settings.recall_speaker, speaker(view))
-    _add(worth, view, view.settings.recall_date, date(view))
+    _add(worth, view, view.settings.recall_speaker, view.said_by_named)
+    _add(worth, view, view.settings.recall_date, view.on_days)
     if view.allowed is not None:
         worth[~view.allowed] = -np.inf
     return np.sort(places_of_highest(worth, limit))

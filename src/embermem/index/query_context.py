@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy as np
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
+from embermem.core.text import fold
 from embermem.core.types import FactId, Scope, ThreadId
 from embermem.index.dating import asked_of, without_days
 from embermem.index.late import stems_of
@@ -24,7 +25,7 @@ from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
 from embermem.languages.questions import asks_for_days_alone
-from embermem.languages.words import search_terms, vocabularies
+from embermem.languages.words import is_beginning, search_terms, unspaced, vocabularies
 from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
@@ -210,6 +211,35 @@ class View:
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
         return self.snapshot.names_of_speakers
+
+    @cached_property
+    def said_by_named(self) -> Floats:
+        """1 for each of the n rows that somebody said whom the query names, else 0; `nothing`, if it names nobody who
+        spoke."""
+        named = np.array(self._named(self.snapshot.speakers()) or [False])
+        if not named.any():
+            return self.nothing
+        said = ~self.snapshot.is_passage(self.n)
+        return (named[self.snapshot.speaker_of(self.n)] & said).astype(np.float64)
+
+    def _named(self, names: Sequence[str]) -> list[bool]:
+        """Which of these the query names: by a word of the name, or by two characters of it, where they stand for
+        words.
+
+        Such a name that stands whole in the query is meant alone: of two people with one family name, one is asked for.
+        """
+        asked = {term for term in self.weights if not is_beginning(term)}
+        known, query = self.vocabularies, fold(self.query.in_full)
+        whole = {name for name in names if unspaced(name) and fold(name) in query}
+
+        def named(name: str) -> bool:
+            if not unspaced(name):
+                return not asked.isdisjoint(search_terms(name, known))
+            if whole:
+                return name in whole
+            return any(len(term) > 1 and term in asked for term in search_terms(name, known))
+
+        return [named(name) for name in names]
 
     @cached_property
     def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from talking import Line, snapshot
 
 from embermem.core.config import Settings
-from embermem.index.channels import speaker
 from embermem.index.query_context import Query, View
 from embermem.languages.words import terms
 from embermem_bench.datasets import load
@@ -22,7 +21,9 @@ def named(query: str, *names: str) -> set[str]:
     """Whom of these the query names."""
     memory = snapshot([Line("好", speaker=name) for name in names])
     return {
-        name for name, said in zip(names, speaker(View(memory, Query(text=query), Settings())), strict=True) if said
+        name
+        for name, said in zip(names, View(memory, Query(text=query), Settings()).said_by_named, strict=True)
+        if said
     }
 
 

@@ -19,7 +19,6 @@ from embermem import languages
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.index import late
-from embermem.index.channels import speaker
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_of_oneself, asks_of_the_past
 from embermem.memoryos.people import People
@@ -202,7 +201,7 @@ def _sides(view: View, ranked: Rows) -> tuple[Rows, Rows]:
     What asks, or speaks of "you" and not of "me", is of neither: its speaker is not the one it is about. Both are
     empty, if the query names nobody of those ranked, or all of them.
     """
-    named = speaker(view)[ranked] > 0.0
+    named = view.said_by_named[ranked] > 0.0
     if named.all() or not named.any():
         return ranked[:0], ranked[:0]
     tells = ~view.snapshot.asks(view.n)[ranked]

@@ -34,7 +34,6 @@ from embermem.core.types import (
     Tier,
 )
 from embermem.core.vectors import page_vector
-from embermem.index.channels import speaker
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
 from embermem.index.products import cosines, highest
@@ -399,7 +398,7 @@ def _rank(view: View, wanted: int | None) -> Ranking:
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
     # Of hits alone, what completes exchanges says no more than whose words they are (confidence.py).
-    is_packed = wanted is None or speaker(view) is not view.nothing
+    is_packed = wanted is None or view.said_by_named is not view.nothing
     for row in (*open_page(view), *completing(view, rows[:_COMPLETED])) if is_packed else ():
         if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
