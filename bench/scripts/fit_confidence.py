@@ -65,7 +65,7 @@ class Recorder:
             self.likely = likely
             return relevances(scores, likely, *rest)  # type: ignore[arg-type]
 
-        confidence.signs = kept_signs
+        vars(confidence)["signs"] = kept_signs
         vars(retrieval)["relevances"] = kept_likely
 
 

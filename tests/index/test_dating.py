@@ -45,8 +45,8 @@ def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_counts_and_all_of
     for query, said, expected in cases:
         assert on_days(table(*said), query) == expected, query
 
-    said = ("It rained.", day(6, 6)), ("On 6 June we move.", day(5, 1))
-    assert on_days(table(*said), "on 6 June 2026", spoken_of=True) == [0.0, 1.0]
+    beside = ("It rained.", day(6, 6)), ("On 6 June we move.", day(5, 1))
+    assert on_days(table(*beside), "on 6 June 2026", spoken_of=True) == [0.0, 1.0]
 
 
 def test_the_first_rows_alone_are_looked_at() -> None:

@@ -165,7 +165,7 @@ def test_words_that_differ_by_an_accent_match() -> None:
     assert list(words_to_match("naïve")) == list(words_to_match("naive"))
 
 
-_ASKED_PARTS = ("time", "number", "several", "advice", "past", "character")
+_ASKED_PARTS = ("several", "advice", "past", "character")
 _TEXTS = (
     "When did we go to the lake, and how many of us?",
     "what should I cook; which of them came first, the fair or the exam?",

@@ -48,10 +48,7 @@ def assert_of_pages(alice: OwnerMemory) -> None:
     assert segments
     for segment in segments:
         pages = [page for page in alice.pages() if page.id in segment.page_ids]
-        vectors = [
-            HashedNgrams().embed([u.text for u in page.utterances]).sum(axis=0)
-            for page in pages
-        ]
+        vectors = [HashedNgrams().embed([u.text for u in page.utterances]).sum(axis=0) for page in pages]
         total = np.sum([one / np.linalg.norm(one) for one in vectors], axis=0)
         assert segment.embedding is not None
         assert np.allclose(segment.embedding, total / np.linalg.norm(total), atol=2e-3)

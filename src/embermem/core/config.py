@@ -48,6 +48,7 @@ _FITTED = (
 _FITTED_RELEVANCE = (
     "near the fit by bench/scripts/fit_confidence.sh; checked figures in docs/research/recall.md, Calibration"
 )
+_FITTED_HOLDS = "fitted on LoCoMo and RealMem with another encoder"
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 
@@ -262,9 +263,9 @@ class Settings:
     relevance_share: float = _number(0.72, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
-    holds_base: float = _number(-0.65, _FITTED_RELEVANCE)
-    holds_answerable: float = _number(0.66, _FITTED_RELEVANCE)
-    holds_share: float = _number(0.26, _FITTED_RELEVANCE)
+    holds_base: float = _number(-0.65, _FITTED_HOLDS)
+    holds_answerable: float = _number(0.66, _FITTED_HOLDS)
+    holds_share: float = _number(0.26, _FITTED_HOLDS)
     holds_paper_base: float = _number(-1.55, _FITTED_PAPER)
 
     # Packing, preset `default`: docs/concepts/recall.md

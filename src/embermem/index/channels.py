@@ -57,15 +57,17 @@ def _dense(view: View) -> Floats:
 
 
 def _window(view: View) -> Floats:
-    """BM25 of the utterance with the one before and the one after it in its thread; of a passage of a long text, and of
-    a document, alone: the other passages of its text say the same of each of them."""
+    """BM25 of the utterance with the one before and the one after it in its thread; of a passage of a document alone, and
+    of any other long text too, where no token vectors tell its passages apart."""
     if not view.searched:
         return view.nothing
     texts, settings, words = view.texts, view.settings, view.snapshot.words
     scores = texts.spread(words.window_scores(view.searched, texts, settings.k_1, settings.b))
     if texts.are_rows and not view.snapshot.has_documents:
         return scores
-    alone = view.snapshot.is_passage(view.n) | texts.spread(texts.ends > texts.begins)
+    alone = view.snapshot.is_passage(view.n)
+    if not view.snapshot.has_tokens():
+        alone = alone | texts.spread(texts.ends > texts.begins)
     return np.where(alone, words.scores(view.searched, view.n, settings.k_1, settings.b), scores)
 
 

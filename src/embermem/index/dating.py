@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DateTable", "asked_of", "falls_on", "met", "without_days"]
 
+_ROUGH_DAYS = 14
+
 _OTHER_DAYS = 0.75
 """What was said on a day asked for, but speaks of other days only, beside what speaks of that day (ours)."""
 _OTHER_YEARS = 0.4
@@ -143,7 +145,8 @@ class DateTable:
 
 def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateSpan, ...]:
     """The days, of those that a query names, of which it asks what was on them: not "the trip planned for 18 May",
-    "since March", "what could I cook today", "who lives there today", nor what it says before or after its question."""
+    "since March", "a few weeks ago", "what could I cook today", "who lives there today", nor what it says before or
+    after its question."""
     if not spans:
         return ()
     today = now.date()
@@ -155,10 +158,16 @@ def asked_of(text: str, spans: Sequence[DateSpan], now: datetime) -> tuple[DateS
         span
         for span in spans
         if span.last < first
+        and not _is_rough(span)
         and (is_past or not span.first == span.last == today)
         and any(start <= span.start < end for start, end in asking)
         and not names_day_beside(text, span.start, span.end)
     )
+
+
+def _is_rough(span: DateSpan) -> bool:
+    """Whether it only says about when: two weeks and more that are no months."""
+    return (span.last - span.first).days >= _ROUGH_DAYS and span.first.day != 1
 
 
 def without_days(text: str, spans: Sequence[DateSpan]) -> str:

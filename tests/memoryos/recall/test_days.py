@@ -62,7 +62,7 @@ CASES = {
 
 
 def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_comes_first() -> None:
-    wrong = {}
+    wrong: dict[str, object] = {}
     for code, said in LIVES.items():
         order = sorted(range(len(said)), key=lambda place: said[place][0])
         memory = snapshot([Line(said[place][1], thread=f"t{place}", day=said[place][0]) for place in order])
