@@ -253,9 +253,12 @@ class Settings:
     confidence_tau: float = _number(
         0.08, "temperature of the soft maximum over eight utterances; 0.05 to 0.15 give the same", above=0.0
     )
-    confidence_as_cosine: float = _number(0.5, "cosine assumed without vectors if all words are found")
+    confidence_as_cosine: float = _number(0.55, "cosine assumed without token vectors if all words are found")
+    confidence_like: float = _number(
+        0.75, "similarity assumed for a word that is found, without token vectors", low=0.0, high=1.0
+    )
     confidence_unlike: float = _number(
-        0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
+        0.36, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
     relevance_base: float = _number(0.34, _FITTED_RELEVANCE)

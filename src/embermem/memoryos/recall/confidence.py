@@ -185,9 +185,10 @@ def _best_window(near: Floats, shares: Floats) -> float:
 
 
 def _cosine(view: View, best: Rows, words: float) -> float:
-    """The highest cosine among these rows; what their words are worth, where no vector says anything of the query."""
+    """The highest cosine among these rows; what their words are worth, where no vector says anything of the query, and
+    with an embedder without token vectors, whose cosines have another scale."""
     vector = view.query.vector
-    if vector is None or not vector.any():
+    if vector is None or view.query.tokens is None or not vector.any():
         return view.settings.confidence_as_cosine * words
     return max(0.0, float(view.similarities(best).max()))
 
@@ -241,7 +242,7 @@ class _Nearness:
     """How near some rows come to each word of the query. A row n stands for no row, and holds nothing.
 
     `held` (rows, words): 1 where the word stands in the row. `each` (rows, q): how near the nearest token comes to each
-    of the query's; by an embedder without token vectors it is `held`, with `confidence_unlike` in place of 0. The
+    of the query's; by an embedder without token vectors `confidence_like` where it is held, else `confidence_unlike`. The
     shares say how rare each is, and sum to 1. Names of those who spoke count for nothing, unless there is nothing else.
     """
 
@@ -252,8 +253,8 @@ class _Nearness:
 
     def __init__(self, view: View, rows: Rows) -> None:
         self.held, self.word_shares = _held(view, rows)
-        unlike = view.settings.confidence_unlike
-        self.each, self.each_shares = unlike + (1.0 - unlike) * self.held, self.word_shares
+        like, unlike = view.settings.confidence_like, view.settings.confidence_unlike
+        self.each, self.each_shares = unlike + (like - unlike) * self.held, self.word_shares
         inside = np.flatnonzero(rows < view.n)
         query, idf = view.asked_tokens
         if float(idf.sum()) <= 0.0:
