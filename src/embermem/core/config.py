@@ -48,7 +48,7 @@ _FITTED = (
 _FITTED_RELEVANCE = (
     "near the fit by bench/scripts/fit_confidence.sh; checked figures in docs/research/recall.md, Calibration"
 )
-_FITTED_HOLDS = "fitted on LoCoMo and RealMem with another encoder"
+_FITTED_HOLDS = "set so that confidence is near the share of contexts that hold all evidence; not fitted (ours)"
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 
@@ -249,16 +249,16 @@ class Settings:
     confidence_late: float = _number(9.1, _CALIBRATED)
     confidence_cosine: float = _number(13.2, _CALIBRATED)
     confidence_length: float = _number(0.2, _CALIBRATED)
-    confidence_whose: float = _number(17.0, _CALIBRATED)
+    confidence_whose: float = _number(30.0, _CALIBRATED)
     confidence_tau: float = _number(
         0.08, "temperature of the soft maximum over eight utterances; 0.05 to 0.15 give the same", above=0.0
     )
-    confidence_as_cosine: float = _number(0.55, "cosine assumed without token vectors if all words are found")
+    confidence_as_cosine: float = _number(0.45, "cosine assumed without token vectors if all words are found")
     confidence_like: float = _number(
-        0.75, "similarity assumed for a word that is found, without token vectors", low=0.0, high=1.0
+        0.85, "similarity assumed for a word that is found, without token vectors", low=0.0, high=1.0
     )
     confidence_unlike: float = _number(
-        0.36, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
+        0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
     relevance_base: float = _number(0.34, _FITTED_RELEVANCE)
@@ -266,8 +266,8 @@ class Settings:
     relevance_share: float = _number(0.72, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
-    holds_base: float = _number(-0.65, _FITTED_HOLDS)
-    holds_answerable: float = _number(0.66, _FITTED_HOLDS)
+    holds_base: float = _number(-1.5, _FITTED_HOLDS)
+    holds_answerable: float = _number(0.5, _FITTED_HOLDS)
     holds_share: float = _number(0.26, _FITTED_HOLDS)
     holds_paper_base: float = _number(-1.55, _FITTED_PAPER)
 

@@ -57,8 +57,8 @@ def _dense(view: View) -> Floats:
 
 
 def _window(view: View) -> Floats:
-    """BM25 of the utterance with the one before and the one after it in its thread; of a passage of a document alone, and
-    of any other long text too, where no token vectors tell its passages apart."""
+    """BM25 of the utterance with the one before and the one after it in its thread; of a passage of a document alone,
+    and of any other long text too, where no token vectors tell its passages apart."""
     if not view.searched:
         return view.nothing
     texts, settings, words = view.texts, view.settings, view.snapshot.words

@@ -140,10 +140,12 @@ def test_another_word_of_the_same_meaning_counts_and_chinese_and_what_has_no_vec
     memory = with_tokens([*CANOE, Line("皮划艇修好了", thread="z")])
     wordless = token_signs(memory, "谁修好了皮划艇")
     assert wordless.words > 0.5
-    assert wordless.late == pytest.approx(DEFAULT.confidence_unlike + (1 - DEFAULT.confidence_unlike) * wordless.words)
+    assert wordless.late == pytest.approx(
+        DEFAULT.confidence_unlike + (DEFAULT.confidence_like - DEFAULT.confidence_unlike) * wordless.words
+    )
 
     lines = [*CANOE, Line("We mended the kayak", speaker="Alice", thread="m")]
-    assert token_signs(with_tokens(lines, embedded=7), "Who mended the kayak?").late == pytest.approx(1.0)
+    assert token_signs(with_tokens(lines, embedded=7), "Who mended the kayak?").late > 0.9
 
 
 def test_a_large_memory_makes_it_no_slower() -> None:

@@ -242,8 +242,9 @@ class _Nearness:
     """How near some rows come to each word of the query. A row n stands for no row, and holds nothing.
 
     `held` (rows, words): 1 where the word stands in the row. `each` (rows, q): how near the nearest token comes to each
-    of the query's; by an embedder without token vectors `confidence_like` where it is held, else `confidence_unlike`. The
-    shares say how rare each is, and sum to 1. Names of those who spoke count for nothing, unless there is nothing else.
+    of the query's; by an embedder without token vectors `confidence_like` where it is held, else `confidence_unlike`.
+    The shares say how rare each is, and sum to 1. Names of those who spoke count for nothing, unless there is nothing
+    else.
     """
 
     held: Floats
