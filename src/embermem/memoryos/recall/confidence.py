@@ -1,8 +1,8 @@
 """Probabilities: that what was asked was said at all, that an utterance is evidence of it, that a context holds it.
 
 The first is a logistic regression on five signals, which reads only a few rows of the ranking. The other two calibrate
-it together with the scores. Their weights are those of bench/scripts/fit_confidence.sh, which fits them with MiniLM;
-figures: docs/research/recall.md.
+it together with the scores. The weights of the first two are those of bench/scripts/fit_confidence.sh; figures:
+docs/research/recall.md.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ _COMPLETED = 80
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
-NOT_FITTED = "relevance and confidence were fitted for the embedder all-MiniLM-L6-v2 and text that it reads (English)"
+NOT_FITTED = "relevance and confidence were fitted for the embedder that `embermem model install` installs"
 """The note of a recall by an embedder without token vectors: the probabilities are rough there."""
 
 
