@@ -262,6 +262,7 @@ def test_words_that_two_languages_stem_otherwise_are_compared_in_that_of_the_tex
     assert not traces.in_(f"alice says: {french} alice says: {english} alice says: I'm in the house!")
     assert traces.in_(f"alice says: {french} alice says: {english} alice says: I'm in the bateau!")
     assert traces.in_("Elle adore cela avec lui.")
+    assert not Traces(["Ma sœur est déjà là."], lambda: ("Elle y vit avec ma sœur, déjà.",)).in_("ma sœur, déjà")
     mixed = f"{french} I live in Lyon with my sister. For dinner we had soup and bread, then figs and tea."
     traces = Traces(
         [f"Can you help me with the shed? I work as a nurse. {french.replace('Lyon', 'Oslo')}"], lambda: [mixed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from embermem.core.patterns import regex
-from embermem.core.text import fold
+from embermem.core.text import bare, fold, plain
 from embermem.languages.language import Language
 from embermem.languages.quote_matcher import Probes, flat, probes_of
 from embermem.languages.registry import spelled
@@ -56,7 +56,8 @@ class Traces:
         """Which of the marks no text has that stays."""
         open_ = set(marks) - self._marks_of(language, near=True) if marks else set()
         if open_ and self._folded is None:
-            self._folded = [(fold(text), text) for text in self._left()]
+            # Terms are without accents, or with them, in some languages with other letters (sœur, soeur).
+            self._folded = [(f"{fold(text)}\n{bare(text)}\n{plain(text)}", text) for text in self._left()]
         for mark in marks:
             words = mark if isinstance(mark, tuple) else (mark,)
             starts = [word[:_STEM] for word in words]
