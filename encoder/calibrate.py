@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from export import layers_of
 from float_layers import layer, normed
+from histories import DATA, life
 
 from embermem.embedders.convert import LAYERS, Published, unpacked
-from embermem.embedders.unigram import Unigram, tables_of
+from embermem.embedders.unigram import Unigram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-DATA = Path(__file__).parent / "data"
 TOKEN_DIM = 128
 # Pieces of a text that are read.
 MOST = 254
@@ -40,8 +40,7 @@ class Encoder:
     """The published encoder with the tuned layers in place of its own, in float32."""
 
     def __init__(self, model: Published, tuned: Mapping[int, Mapping[str, Floats]]) -> None:
-        special = frozenset({model.begin, model.end, model.pad, model.unknown, len(model.pieces) - 1})
-        self._tokenizer = Unigram(tables_of(model.pieces, model.scores, model.replaced, special), model.unknown)
+        self._tokenizer = Unigram(model.tables(), model.unknown)
         self._begin, self._end = model.begin, model.end
         self._table, self._positions, self._norm = model.blocks("emb.word", 384), model.positions(), model.norm()
         self._layers = [tuned.get(number) or model.layer(number) for number in range(LAYERS)]
@@ -59,17 +58,6 @@ class Encoder:
     def _see(self, number: int, name: str, inputs: Floats) -> None:
         largest, key = np.abs(inputs).max(axis=0), f"maxima.{number}.{name}"
         self.maxima[key] = np.maximum(self.maxima.get(key, largest), largest)
-
-
-def messages(path: Path) -> list[str]:
-    """The messages of a life: after its first line, what begins with a speaker, with further lines after a tab."""
-    found: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-        if line.startswith("\t") and found:
-            found[-1] += "\n" + line.strip()
-        elif line.strip() and not line.startswith("## "):
-            found.append(line.partition(":")[2].strip())
-    return found
 
 
 def drawn(groups: Sequence[Sequence[str]], count: int) -> list[str]:
@@ -90,7 +78,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000)
     given = parser.parse_args()
     encoder = Encoder(Published(given.model), layers_of(given.tuned))
-    people = [messages(path) for path in sorted(DATA.glob("people/*/*.txt"))]
+    people = [[said.text for said in life(path)] for path in sorted(DATA.glob("people/*/*.txt"))]
     asked = [
         [json.loads(line)["query"] for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         for path in sorted(DATA.glob("queries/*/*.jsonl"))

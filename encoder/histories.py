@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["History", "Message", "Query", "histories"]
+__all__ = ["DATA", "History", "Message", "Query", "histories", "life"]
 
 DATA = Path(__file__).parent / "data"
 TALK = "talk"
@@ -52,7 +52,7 @@ def histories(talk: Path | None) -> list[History]:
     found: list[History] = []
     for path in sorted(DATA.glob("people/*/*.txt")):
         name = f"{path.parent.name}-{path.stem}"
-        found.append(History(name, path.parent.name, _life(path), tuple(asked.pop(name, ()))))
+        found.append(History(name, path.parent.name, life(path), tuple(asked.pop(name, ()))))
     for path in sorted(talk.glob("*.jsonl")) if talk is not None else ():
         for line in _lines(path):
             one = json.loads(line)
@@ -76,7 +76,7 @@ def _queries(talk: Path | None) -> dict[str, list[Query]]:
     return asked
 
 
-def _life(path: Path) -> tuple[Message, ...]:
+def life(path: Path) -> tuple[Message, ...]:
     """The messages of a life, with the names of user and agent in place of `u` and `a`."""
     head, *lines = _lines(path)
     names = {kind[0]: name.strip() for kind, name in _NAMES.findall(head)}

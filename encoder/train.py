@@ -35,7 +35,7 @@ from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 
 from embermem.embedders.convert import HIDDEN, LAYERS, Published
-from embermem.embedders.unigram import Unigram, tables_of
+from embermem.embedders.unigram import Unigram
 
 PASSAGE, QUERY = "passage: ", "query: "
 # Pieces of a text that are read in training.
@@ -70,11 +70,7 @@ class Training:
     def __init__(self, model: Path, data: Sequence[History], plan: Plan) -> None:
         self.plan, self.data = plan, data
         published = Published(model)
-        special = frozenset(
-            {published.begin, published.end, published.pad, published.unknown, len(published.pieces) - 1}
-        )
-        tables = tables_of(published.pieces, published.scores, published.replaced, special)
-        self._tokenizer = Unigram(tables, published.unknown)
+        self._tokenizer = Unigram(published.tables(), published.unknown)
         self._begin, self._end, self._pad = published.begin, published.end, published.pad
         self.network = Network(published, plan.layers)
         self.queries = [self._states([QUERY + query.text for query in one.queries]) for one in data]

@@ -274,7 +274,7 @@ def texts_of_ten_languages(count: int) -> list[str]:
             spoken = re.split(r"\W+", file.readline().split(";")[0])
         found = next((one for one in languages[::-1] if one in spoken), None)
         if found is not None:
-            lives.setdefault(found, []).extend(calibrate.messages(path))
+            lives.setdefault(found, []).extend(said.text for said in calibrate.life(path))
     assert set(lives) == set(languages)
     draw = random.Random(7)
     return [unicodedata.normalize("NFC", text) for texts in lives.values() for text in draw.sample(texts, count // 10)]

@@ -109,6 +109,11 @@ class Published:
         offset, size = self._directory[name]
         return np.frombuffer(self._data, np.uint8, size, offset).reshape(-1, columns // _BLOCK, _BLOCK_BYTES)
 
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """What the tokenizer is made of (`Unigram`); the special pieces stand for no text."""
+        special = {self.begin, self.end, self.pad, self.unknown, len(self.pieces) - 1}
+        return tables_of(self.pieces, self.scores, self.replaced, frozenset(special))
+
     def positions(self) -> Floats:
         """What is added to a piece at each position, that of the only type included: (512, 384)."""
         return self.floats("emb.pos").reshape(-1, HIDDEN) + self.floats("emb.type")[:HIDDEN]
@@ -177,11 +182,9 @@ def _tuned() -> Any:
 
 def converted(published: Published, tuned: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The arrays of the converted file, of the published file's and of those that ship with Ember."""
-    special = {published.begin, published.end, published.pad, published.unknown, len(published.pieces) - 1}
-    tables = tables_of(published.pieces, published.scores, published.replaced, frozenset(special))
     weight, bias = published.norm()
     arrays: dict[str, NDArray[Any]] = {
-        **tables,
+        **published.tables(),
         "special": np.array([published.begin, published.end, published.unknown], dtype=np.uint32),
         "words": published.blocks("emb.word", HIDDEN),
         "positions": published.positions(),

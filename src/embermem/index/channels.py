@@ -63,11 +63,11 @@ def _window(view: View) -> Floats:
         return view.nothing
     texts, settings, words = view.texts, view.settings, view.snapshot.words
     scores = texts.spread(words.window_scores(view.searched, texts, settings.k_1, settings.b))
-    if texts.are_rows and not view.snapshot.has_documents:
-        return scores
     alone = view.snapshot.is_passage(view.n)
     if not view.snapshot.has_tokens():
         alone = alone | texts.spread(texts.ends > texts.begins)
+    if not alone.any():
+        return scores
     return np.where(alone, words.scores(view.searched, view.n, settings.k_1, settings.b), scores)
 
 

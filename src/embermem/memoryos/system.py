@@ -542,13 +542,13 @@ class MemoryOS:
             valid_at=moment.valid_at,
         )
         asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona, moment))
+        text = asked.in_full if settings.preset == "paper" else asked.searched
         vector, tokens, facts, notes = None, None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 self._residents.with_vectors(owner.id, missing, self._embed)
                 snapshot = self._seen(owner, scope, moment)
-            text = asked.in_full if settings.preset == "paper" else asked.searched
             vector, tokens = self._embedded_query(text)
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
@@ -558,7 +558,7 @@ class MemoryOS:
             asked,
             vector=vector,
             tokens=tokens,
-            keywords=frozenset(self._parts.keywords(asked.searched, _QUERY_KEYWORDS)),
+            keywords=frozenset(self._parts.keywords(text, _QUERY_KEYWORDS)),
             facts=facts,
         )
         return snapshot, asked, tuple(notes)
