@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -152,18 +153,31 @@ class _Crew:
 
 @contextmanager
 def stopping() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set, in place of ending the process."""
+    """An event that SIGINT and SIGTERM set, in place of ending the process.
+
+    A handler runs between two steps of the main thread, which may hold the event's lock as it waits for it: the event
+    is set by a thread of its own, and the handler puts into a queue that is made for it.
+    """
     stop = threading.Event()
+    signals: SimpleQueue[bool] = SimpleQueue()
+
+    def wait_for_signal() -> None:
+        if signals.get():
+            stop.set()
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
+        signals.put(True)
 
+    waiting = threading.Thread(target=wait_for_signal, name="embermem-worker-signals", daemon=True)
+    waiting.start()
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        signals.put(False)
+        waiting.join()
 
 
 @contextmanager
