@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_snapshot import both_for, conversations, picture, tokens_for
 
-from embermem.core.types import OwnerId, Segment, Utterance
+from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
 from embermem.index.blocks import BLOCK, Blocks, DamagedBlock, sums_of
 from embermem.index.growable_array import Column
-from embermem.index.segments import SegmentRow
 from embermem.index.snapshot import Snapshot
 
 OWNER = OwnerId("owner")
@@ -175,9 +173,3 @@ def test_a_block_is_checked_when_it_is_first_read_and_those_that_nobody_reads_ar
             column.part(0, rows + 1)
         with pytest.raises(DamagedBlock):
             column.first(1)
-
-
-def test_a_file_keeps_every_field_of_a_segment_but_its_pages_vector_and_counters() -> None:
-    assert {one.name for one in fields(Segment)} - set(SegmentRow.__struct_fields__) == {
-        "page_ids", "sources", "embedding", "visits", "visited_at", "unanalysed",
-    }  # fmt: skip

@@ -160,7 +160,7 @@ class Residents:
         if found is None:
             found = held.narrowed(seq, revision)
             if revision < held.revision:
-                found = self._segments(owner_id, resident, revision).at(found, held.segment_table)
+                found = self._segments(owner_id, resident, revision).at(found, held.segments)
             if revision < held.revision or moment.valid_at is not None:
                 found = with_persona(found, self._source.persona_then(owner_id, replace(moment, revision=revision)))
         resident.moments[key] = found

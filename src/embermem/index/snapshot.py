@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,9 +29,9 @@ from embermem.index.growable_array import Column
 from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
 from embermem.index.mapped import Held
-from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
+from embermem.index.narrowed import Narrowings, Whole
 from embermem.index.part import Part
-from embermem.index.segments import SegmentRow, Segments, SegmentTable
+from embermem.index.segments import SegmentTable, sums_by
 from embermem.index.texts import Links, Texts
 from embermem.languages.words import search_terms
 
@@ -67,7 +67,7 @@ class Snapshot:
     mark: str = ""
     n: int = 0
     pages: int = 0
-    segments: Segments
+    segments: SegmentTable
     facts: FactTable = field(default_factory=FactTable, repr=False)
     persona: Persona = field(default_factory=Persona)
     archived_facts: tuple[Fact, ...] = ()
@@ -102,7 +102,7 @@ class Snapshot:
             mark=held.mark,
             n=n,
             pages=log.pages_of(n),
-            segments=SegmentTable.of_held(held.dim, derived.segments, held.arrays["segment_vectors"].data),
+            segments=SegmentTable(held.dim, tuple(derived.segments), partial(_all, held.arrays["segment_vectors"])),
             facts=FactTable.of_terms(derived.persona, archived, derived.fact_terms),
             persona=derived.persona,
             archived_facts=archived,
@@ -110,19 +110,18 @@ class Snapshot:
             ended_facts=tuple(derived.ended_facts),
             _log=log,
             _vectors=held.vectors,
-            _page_segments=held.arrays["page_segments"].first(held.arrays["page_segments"].length),
+            _page_segments=_all(held.arrays["page_segments"]),
         )
 
     def held(self, embedder: str) -> Held | None:
         """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
-        segments = self.segment_table
         arrays, names = self._log.held()
         if arrays["slots"].length != self.n:
             return None
         arrays["page_segments"] = Column.of(self._page_segments)
-        arrays["segment_vectors"] = Column.of(segments.vectors())
+        arrays["segment_vectors"] = Column.of(self.segments.stacked())
         told = mapped.Derived(
-            segments=[SegmentRow.of(one) for one in segments.rows],
+            segments=list(self.segments.rows),
             persona=self.persona,
             archived_facts=list(self.archived_facts),
             ended_facts=list(self.ended_facts),
@@ -160,11 +159,9 @@ class Snapshot:
             n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
-        segments = self.segment_table
-        if delta.segments:
-            segments = segments.replaced(delta.segments)
-        if delta.ended_segments:
-            segments = segments.without(delta.ended_segments)
+        segments = self.segments
+        if delta.segments or delta.ended_segments:
+            segments = segments.replaced(delta.segments, delta.ended_segments)
         if delta.persona is not None:
             gone = {fact.id for fact in delta.ended_facts}
             ended = (*(fact for fact in self.ended_facts if fact.id not in gone), *delta.ended_facts)
@@ -229,9 +226,11 @@ class Snapshot:
             _page_segments=placed[here],
             _whole=Whole.of(self._whole, here, cut, self.newer_pages()),
         )
-        told = np.ones(len(self.segments.archived), dtype=bool)
-        told[placed[cut & (placed >= 0)]] = False
-        return rest if told.all() else replace(rest, segments=SegmentsInSight(self.segments, told, rest))
+        whole = np.ones(len(self.segments.rows), dtype=bool)
+        whole[placed[cut & (placed >= 0)]] = False
+        if whole.all():
+            return rest
+        return replace(rest, segments=self.segments.partly(whole, lambda: rest.segment_sums(~whole)))
 
     def kept(self, which: Hashable, narrow: Callable[[], Snapshot]) -> Snapshot:
         """What `narrow` makes of this snapshot, made once: the same is mostly asked for again. Those used last stay."""
@@ -244,7 +243,7 @@ class Snapshot:
         pages = self._log.pages_of(n)
         return replace(self, seq=seq, revision=revision, n=n, pages=pages, _page_segments=self._page_segments[:pages])
 
-    def placed(self, segments: Segments, page_segments: Rows) -> Snapshot:
+    def placed(self, segments: SegmentTable, page_segments: Rows) -> Snapshot:
         """The same with other segments, and the place of each page's among them, −1 for none."""
         return replace(self, segments=segments, _page_segments=page_segments)
 
@@ -258,13 +257,6 @@ class Snapshot:
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
             return replace(self, _vectors=self._log.vectors.length)
-
-    @property
-    def segment_table(self) -> SegmentTable:
-        """The segments of now; raises TypeError for a snapshot of the past."""
-        if not isinstance(self.segments, SegmentTable):
-            raise TypeError("a snapshot of the past does not become newer")
-        return self.segments
 
     def _marked(self, log: Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
         """Page → place of its segment. Copied when pages were placed, which happens by the batch, not by the add."""
@@ -457,11 +449,6 @@ class Snapshot:
         """The first row of each of a page's utterances: a page's vector is made of theirs."""
         return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
 
-    def recorded_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """When the utterances that begin with these rows were recorded, in microseconds since 1970 (UTC); of a
-        snapshot that is no part."""
-        return np.asarray(self._log.said.recorded_at.data[rows])
-
     def begins(self) -> NDArray[np.int64]:
         """The first row of every utterance."""
         return np.flatnonzero(self._log.first_rows.first(self.n) == np.arange(self.n))
@@ -492,7 +479,20 @@ class Snapshot:
     def segment(self, page: int) -> tuple[SegmentId, bool] | None:
         """The segment a page is in, and whether it left mid-term memory."""
         place = int(self._page_segments[page]) if page < len(self._page_segments) else -1
-        return None if place < 0 else (self.segments.id_at(place), bool(self.segments.archived[place]))
+        return None if place < 0 else (self.segments.rows[place].id, bool(self.segments.archived[place]))
+
+    def segment_sums(self, which: NDArray[np.bool_]) -> Vectors:
+        """The sum of the vectors of the pages of `which` segments, each with norm 1, as that of all pages is a page's
+        of what was said on it; 0 for the others. Shape (segments, dim)."""
+        begins, segment_of = self.begins(), self.segment_of_page()
+        page_of = self.page_of(self.n)[begins]
+        inside = np.flatnonzero(segment_of[page_of] >= 0)
+        inside = inside[which[segment_of[page_of[inside]]]]
+        pages, of_pages = sums_by(page_of[inside], self.vectors_of(begins[inside]))
+        places, of_segments = sums_by(segment_of[pages], of_pages)
+        found = np.zeros((len(which), self.dim), dtype=np.float32)
+        found[places] = of_segments
+        return found
 
     def said_at(self, n: int) -> NDArray[np.int64]:
         """When each of the first n rows was said, in microseconds since 1970 (UTC)."""
@@ -571,13 +571,17 @@ class Snapshot:
         """Estimated bytes of what it keeps of itself narrowed."""
         return sum(
             (0 if one._log is self._log else one._log.nbytes)
-            + (0 if one.segments is self.segments else one.segments.nbytes)
+            + (0 if one.segments is self.segments else 4 * one.dim * len(one.segments.rows))
             + _A_ROW * one.n
             + _A_FACT * len(one.facts.rows)
             + one.narrowed_bytes
             for one in self._narrowings.all()
             if one is not self
         )
+
+
+def _all(column: Column) -> NDArray[Any]:
+    return column.first(column.length)
 
 
 def _count(numbers: Rows) -> int:
