@@ -14,7 +14,7 @@ from embermem.core.vector_codes import StoredVectors, codes_of
 from embermem.core.vectors import quantized
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
-from embermem.index.growable_array import Column
+from embermem.index.growable_array import Column, Columns, under
 from embermem.index.labels import Labels
 from embermem.index.late import squares_of
 from embermem.index.names import Names
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 _UTTERANCE_BYTES = 900
 """Estimated bytes of one utterance's record that was made: the object, its texts, two times."""
 
-_NAME_BYTES = 200
-"""Estimated bytes of a name of a thread or a speaker: the text, and an entry of a dict."""
-
 _MADE = 2048
 """Utterances whose records are kept, once they were made: a recall asks for the same ones several times."""
 
@@ -48,7 +45,7 @@ _ROLES = {role: number for number, role in enumerate(Role)}
 
 _OF_NUMBER = tuple(Role)
 
-_WRITTEN_LATER = ("next", "slots", "page_last")
+_WRITTEN_LATER = ("next", "slots", "_page_last", "_thread_ends")
 """Columns of which cells are written after they were appended."""
 
 _NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -57,7 +54,7 @@ _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
 
 
-class Log:
+class Log(Columns):
     """What all snapshots of an owner share. Rows are only ever appended: one for each passage of an utterance, nearly
     always one.
 
@@ -87,13 +84,11 @@ class Log:
         self.dates = DateTable()
         self.role = Column(np.int8)
 
-        self.speakers: list[str] = []
-        self._speaker_numbers: dict[str, int] = {}
+        self.speakers = Names()
         self.speaker = Column(np.int32)
 
-        self.threads: list[str] = []
-        self._thread_numbers: dict[str, int] = {}
-        self._thread_ends: list[int] = []
+        self.threads = Names()
+        self._thread_ends = Column(np.int32)
         self.thread = Column(np.int32)
         self.previous = Column(np.int32)
         self.next = Column(np.int32)
@@ -216,9 +211,9 @@ class Log:
                 int(self.seqs.data[first]),
                 int(self.said_at.data[first]),
                 self._pages[int(self.page.data[first])],
-                self.threads[self.thread.data[first]],
+                self.threads.all[self.thread.data[first]],
                 _OF_NUMBER[self.role.data[first]],
-                self.speakers[self.speaker.data[first]],
+                self.speakers.all[self.speaker.data[first]],
             )
         return made
 
@@ -248,7 +243,7 @@ class Log:
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread; None for one that is not held."""
-        return self._thread_numbers.get(thread)
+        return self.threads.find(thread)
 
     def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
         """The number of each of these pages; None for one that is not held."""
@@ -313,68 +308,30 @@ class Log:
         of = self.speaker.first(n).astype(np.int64) * len(_ROLES) + self.role.first(n)
         numbers, which = np.unique(of, return_inverse=True)
         roles = tuple(_ROLES)
-        return [(self.speakers[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
+        return [(self.speakers.all[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
 
     def columns(self) -> dict[str, Column]:
-        """All arrays that are held, by name; not while anything is added."""
-        own = {name: one for name, one in vars(self).items() if isinstance(one, Column)}
-        return {
-            **{name.removeprefix("_"): one for name, one in own.items()},
-            "page_ids": self._pages.packed,
-            **{f"dates.{name}": one for name, one in self.dates.columns().items()},
-            **{f"said.{name}": one for name, one in self.said.columns().items()},
-            **{f"words.{name}": one for name, one in self.words.columns().items()},
-        }
+        """As `Columns.columns`."""
+        return super().columns() | {f"dates.{name}": one for name, one in self.dates.columns().items()}
 
-    def held(self) -> tuple[dict[str, Column], Names]:
-        """Arrays and names as a file keeps them. What later rows write into cells of earlier ones is copied."""
+    def held(self) -> dict[str, Column]:
+        """The same as they are now, for a file. What later rows write into cells of earlier ones is copied."""
         with self.lock:
-            arrays = {name: _still(one) for name, one in self.columns().items()}
-            for name in _WRITTEN_LATER:
-                arrays[name] = Column.of(arrays[name].first(arrays[name].length).copy())
-            arrays["thread_ends"] = Column.of(np.array(self._thread_ends, dtype=np.int32))
-            names = Names(
-                speakers=[*self.speakers],
-                threads=[*self.threads],
-                odd_ids=dict(self.said.ids.odd),
-                odd_pages=dict(self._pages.odd),
-            )
-        return arrays, names
+            arrays = {name: one.first(one.length) for name, one in self.columns().items()}
+            return {name: Column.of(one.copy() if name in _WRITTEN_LATER else one) for name, one in arrays.items()}
 
-    def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
-        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing,
-        DamagedBlock."""
-        for name, one in vars(self).items():
-            if isinstance(one, Column):
-                setattr(self, name, arrays[name.removeprefix("_")])
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """As `Columns.adopt`."""
+        super().adopt(columns)
+        self.dates.adopt(under("dates", columns))
         for name in _WRITTEN_LATER:  # their cells are written from here on: they are checked before
-            _ = arrays[name].data
-        self._pages = Ids(arrays["page_ids"], names.odd_pages)
-        self.dates.adopt(_under("dates.", arrays))
-        self.said.adopt(_under("said.", arrays), names.odd_ids)
-        self.words = Postings.on(_under("words.", arrays))
-        self.speakers, self.threads = [*names.speakers], [*names.threads]
-        self._speaker_numbers = {name: number for number, name in enumerate(self.speakers)}
-        self._thread_numbers = {name: number for number, name in enumerate(self.threads)}
-        ends = arrays["thread_ends"]
-        self._thread_ends = ends.first(ends.length).tolist()
+            _ = columns[name].data
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held, but for what is mapped."""
-        own = sum(one.nbytes for one in vars(self).values() if isinstance(one, Column))
-        said = sum(one.nbytes for name, one in self.said.columns().items() if name != "ids") + self.said.ids.nbytes
         labels = 0 if self._labels is None else self._labels.nbytes
-        names = _NAME_BYTES * (len(self.threads) + len(self.speakers))
-        made = _UTTERANCE_BYTES * len(self._made) + self.notes.nbytes
-        return own + said + self._pages.nbytes + self.dates.nbytes + self.words.nbytes + labels + names + made
-
-    @property
-    def mapped_bytes(self) -> int:
-        """Bytes of what is held in a mapped file, which other processes share."""
-        own = sum(one.mapped_bytes for one in vars(self).values() if isinstance(one, Column))
-        parts = (*self.said.columns().values(), *self.dates.columns().values(), self._pages.packed)
-        return own + sum(one.mapped_bytes for one in parts) + self.words.mapped_bytes
+        return super().nbytes + self.dates.nbytes + labels + self.notes.nbytes + _UTTERANCE_BYTES * len(self._made)
 
     def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
@@ -390,7 +347,7 @@ class Log:
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
-        self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
+        self.speaker.extend([self.speakers.number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, texts, begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
         self.said.extend(utterances, begin, [row == first for row, first in enumerate(first_rows, begin)])
@@ -417,28 +374,20 @@ class Log:
         self.first_rows.extend(first_rows)
         return utterances, texts
 
-    def _speaker_number(self, speaker: str) -> int:
-        number = self._speaker_numbers.setdefault(speaker, len(self.speakers))
-        if number == len(self.speakers):
-            self.speakers.append(speaker)
-        return number
-
     def _add_to_threads(self, utterances: Sequence[Utterance], texts: Sequence[str], begin: int) -> None:
         """Passages of a document follow nobody: their order is that of the text, not that in which they came. Messages
         without text are passed over."""
         numbers: list[int] = []
         previous: list[int] = []
         for row, (utterance, text) in enumerate(zip(utterances, texts, strict=True), begin):
-            number = self._thread_numbers.get(utterance.thread)
-            if number is None:
-                number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
-                self._thread_ends.append(-1)
-                self.threads.append(utterance.thread)
+            number = self.threads.number(utterance.thread)
+            if number == self._thread_ends.length:
+                self._thread_ends.extend([-1])
             numbers.append(number)
             alone = utterance.passage is not None or not text
-            previous.append(-1 if alone else self._thread_ends[number])
+            previous.append(-1 if alone else int(self._thread_ends.data[number]))
             if not alone:
-                self._thread_ends[number] = row
+                self._thread_ends.set(number, row)
         self.thread.extend(numbers)
         self.previous.extend(previous)
         self.next.extend([0] * len(utterances))
@@ -510,15 +459,6 @@ class Utterances(Sequence[Utterance]):
 
     def __iter__(self) -> Iterator[Utterance]:
         return (self._log.utterance(row) for row in range(self._n))
-
-
-def _still(column: Column) -> Column:
-    """A column as it is now."""
-    return Column.of(column.first(column.length))
-
-
-def _under(prefix: str, arrays: Mapping[str, Column]) -> dict[str, Column]:
-    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
 
 
 def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:

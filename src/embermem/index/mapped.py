@@ -24,11 +24,11 @@ import msgspec
 import numpy as np
 
 from embermem import core, languages
-from embermem.core.packed_ids import PACKED, unpacked_id
+from embermem.core.packed_ids import unpacked_id
 from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.blocks import Blocks, rows_of_block, sums_of
-from embermem.index.growable_array import Column
-from embermem.index.names import Names
+from embermem.index.growable_array import Column, under
+from embermem.index.said import Blob
 from embermem.index.segments import SegmentRow
 
 try:
@@ -79,7 +79,6 @@ class Held(msgspec.Struct, kw_only=True):
     born: int
     mark: str
     vectors: int
-    names: Names
     derived: msgspec.Raw
     arrays: dict[str, Column] = {}
 
@@ -183,14 +182,13 @@ def utterance_ids(data: bytes) -> frozenset[str]:
     """The ids of all utterances in the bytes of a file, whichever version wrote it; none of a damaged file."""
     try:
         head = _head_of(data)
-        told = None if head is None else msgspec.json.decode(head.held, type=Held)
-        section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
-    except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
+        ids = [one for one in head.sections if one.name.startswith("said.ids.")] if head is not None else []
+        held = {one.name.removeprefix("said.ids."): Column.of(_rows(data, one)[: one.length]) for one in ids}
+        packed, odd = held["packed"].data, Blob()
+        odd.adopt(under("odd", held))
+    except (ValueError, TypeError, KeyError, struct.error, msgspec.DecodeError):
         return frozenset()
-    if section is None or told is None or section.offset + section.length * PACKED > len(data):
-        return frozenset()
-    packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
-    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
+    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*odd.texts()}
 
 
 def derived(held: Held) -> Derived:
@@ -233,18 +231,15 @@ def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint
 
 
 def _column(area: mmap.mmap | bytearray, section: _Section, sums: Mapping[str, NDArray[np.uint32]]) -> Column:
-    dtype = np.dtype(section.dtype)
-    width = 1 if section.width is None else section.width
-    if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
+    return Column.on(_rows(area, section), section.length, Blocks(sums[section.name]))
+
+
+def _rows(area: mmap.mmap | bytearray | bytes, section: _Section) -> NDArray[Any]:
+    """A section's rows, with the room behind them. Raises ValueError."""
+    dtype, shape = np.dtype(section.dtype), (section.room, *(() if section.width is None else (section.width,)))
+    if min(section.length, *shape) < 0 or section.length > section.room or dtype.hasobject:
         raise ValueError(section.name)
-    data: NDArray[Any] = np.frombuffer(area, dtype, section.room * width, section.offset) if width else _nothing(dtype)
-    if section.width is not None:
-        data = data.reshape(section.room, width)
-    return Column.on(data, section.length, Blocks(sums[section.name]))
-
-
-def _nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.zeros(0, dtype=dtype)
+    return np.ndarray(shape, dtype, area, section.offset)
 
 
 def _bytes_of(section: _Section, rows: int) -> int:

@@ -55,7 +55,7 @@ class Part(Log):
     def _number_anew(self) -> None:
         log, rows = self._log, self._rows
         speaker, self._speakers_there = _renumbered(log.speaker.data[rows])
-        self.speakers = [log.speakers[number] for number in self._speakers_there.tolist()]
+        self.speakers.all = [log.speakers.all[number] for number in self._speakers_there.tolist()]
         self.speaker = Column.of(speaker)
         thread, self._threads_there = _renumbered(log.thread.data[rows])
         self.thread = Column.of(thread)

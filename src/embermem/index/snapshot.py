@@ -90,7 +90,7 @@ class Snapshot:
         damaged."""
         owner, derived = OwnerId(held.owner), mapped.derived(held)
         log = Log(held.dim, held.token_dim)
-        log.adopt(held.arrays, held.names)
+        log.adopt(held.arrays)
         archived = tuple(derived.archived_facts)
         n = held.rows
         return cls(
@@ -115,7 +115,7 @@ class Snapshot:
 
     def held(self, embedder: str) -> Held | None:
         """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
-        arrays, names = self._log.held()
+        arrays = self._log.held()
         if arrays["slots"].length != self.n:
             return None
         arrays["page_segments"] = Column.of(self._page_segments)
@@ -138,7 +138,6 @@ class Snapshot:
             born=self.born,
             mark=self.mark,
             vectors=arrays["vectors"].length,
-            names=names,
             derived=msgspec.Raw(msgspec.json.encode(told)),
             arrays=arrays,
         )
@@ -398,7 +397,7 @@ class Snapshot:
 
     @cached_property
     def _speakers(self) -> tuple[str, ...]:
-        return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
+        return tuple(self._log.speakers.all[: _count(self.speaker_of(self.n))])
 
     def speaker_of(self, n: int) -> Rows:
         """The place in `speakers()` of each of the first n rows."""
@@ -408,7 +407,7 @@ class Snapshot:
     def names_of_speakers(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
         spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
-        names = self._log.speakers
+        names = self._log.speakers.all
         return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in search_terms(names[number]))
 
     def thread_of(self, n: int) -> Rows:
