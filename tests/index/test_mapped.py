@@ -88,7 +88,7 @@ def test_a_file_whose_head_is_damaged_is_not_used(tmp_path: Path) -> None:
         file = tmp_path / "owner.index"
         kept(empty().extended(delta([said(1, "tea")])), file)
         content = bytearray(file.read_bytes())
-        content[at] ^= 0x55
+        content[-1 - at] ^= 0x55
         file.write_bytes(content)
         assert opened(file) is None
 

@@ -9,12 +9,14 @@ multilingual-e5-small (MIT).
 
 from __future__ import annotations
 
+import os
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +25,6 @@ import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.core.token_vectors import TokenVectors
-from embermem.embedders import sessions
 from embermem.embedders.convert import expected_metadata, unpacked
 from embermem.embedders.tensors import read_tensors
 from embermem.embedders.unigram import SPACE, WORD_CACHE, Unigram, Word
@@ -50,6 +51,8 @@ PASSAGE, QUERY = "passage:", "query:"
 SENTENCE_ENDS = frozenset("!?。؟।")
 # How Unicode's names of characters begin in scripts without spaces between words.
 UNSPACED = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ")
+# Runs at the same time in one call. Two on two cores gave 1.9 times the throughput of one; more were not measured.
+MAX_THREADS = 4
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
 
@@ -69,7 +72,7 @@ class E5:
         `threads` is how many runs one call of many texts makes at the same time (default: one a core, at most 4).
         """
         self._file = file
-        self._threads = threads if threads is not None else sessions.at_once()
+        self._threads = threads if threads is not None else _at_once()
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -163,7 +166,7 @@ class Loaded:
             self._means = {PASSAGE: arrays.pop("mean.passage"), QUERY: arrays.pop("mean.query")}
         except (KeyError, ValueError) as error:
             raise _damaged(path, error) from error
-        self._model = sessions.session("e5.onnx", arrays, path)
+        self._model = _session(arrays, path)
         self._prefixes = {
             prefix: [self._begin, *(id_ for word in self._tokenizer.words(prefix, WINDOW) for id_ in word.ids)]
             for prefix in self._means
@@ -190,12 +193,12 @@ class Loaded:
 
     def mean(self, window: Window) -> tuple[Vector, Vectors]:
         """The mean of a window's hidden states (384,), and no token."""
-        (mean,) = sessions.run(self._model, ["mean"], {"embedded": self._embedded(window.ids)}, NAME)
+        (mean,) = self._run(window, "mean")
         return mean, _none(TOKEN_DIM)
 
     def states(self, window: Window) -> tuple[Vector, Vectors]:
         """The mean of a window's hidden states (384,), and the vectors of its tokens."""
-        mean, tokens = sessions.run(self._model, ["mean", "tokens"], {"embedded": self._embedded(window.ids)}, NAME)
+        mean, tokens = self._run(window, "mean", "tokens")
         kept = [place for place, word in enumerate(window.words, window.before) if word is not None]
         return mean, tokens[kept]
 
@@ -211,6 +214,16 @@ class Loaded:
         tokens = np.concatenate([tokens for _, tokens in made])
         found = TokenVectors(words=tuple(words) if len(tokens) else (), vectors=tokens)
         return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-12)), found
+
+    def _run(self, window: Window, *outputs: str) -> list[NDArray[Any]]:
+        """These outputs of the graph. Raises EmbedderError."""
+        from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+        try:
+            found: list[NDArray[Any]] = self._model.run(list(outputs), {"embedded": self._embedded(window.ids)})
+        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
+            raise EmbedderError(f"{NAME} failed on {len(window.ids)} pieces: {error}") from error
+        return found
 
     def _embedded(self, ids: NDArray[np.int64]) -> Vectors:
         """Word, position and type of the pieces (t, 384). Here and not in the session, which would hold the whole table
@@ -270,6 +283,35 @@ def _runs(text: str) -> dict[int, str]:
             found |= dict.fromkeys(range(begin, place), text[begin:place].lower())
             begin = None
     return found
+
+
+def _at_once() -> int:
+    """How many runs one call of many texts makes at the same time: one a core that this process may use, at most 4."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, MAX_THREADS)
+
+
+def _session(weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
+    """The graph with the weights (of `path`) in it, one thread a run. They must live as long as the session, which
+    copies only what it packs. Raises EmbedderError if they do not fit."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+    options = onnxruntime.SessionOptions()
+    # Calls of many texts run several texts at once instead: as fast as two threads in a run, with one session,
+    # and nobody waits spinning (which made a busy machine collapse).
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # A pattern is kept for every shape seen, and ours are many.
+    options.enable_mem_pattern = False
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
+    try:
+        options.add_external_initializers(list(weights), values)
+        graph = (files("embermem.embedders") / "e5.onnx").read_bytes()
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, ort.InvalidGraph, RuntimeError) as error:
+        raise EmbedderError(f"{path} does not fit the graph: {error}; run `embermem model install`") from error
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:

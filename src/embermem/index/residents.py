@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-import msgspec
-
 from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
 from embermem.index.blocks import DamagedBlock
@@ -138,7 +136,7 @@ class Residents:
             return
         try:
             resident.snapshot = Snapshot.of_held(held)
-        except (DamagedBlock, KeyError, ValueError, msgspec.DecodeError) as error:
+        except (DamagedBlock, KeyError, ValueError) as error:
             logger.warning("the file %s is damaged, and is not used (%s)", file, type(error).__name__)
             return
         resident.unkept = 0

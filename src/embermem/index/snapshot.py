@@ -15,13 +15,11 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
 from embermem.core.vector_codes import rounded
-from embermem.index import mapped
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
@@ -86,28 +84,24 @@ class Snapshot:
 
     @classmethod
     def of_held(cls, held: Held) -> Snapshot:
-        """The snapshot that a file holds (index/mapped.py). Raises KeyError or msgspec.DecodeError for one that is
-        damaged."""
-        owner, derived = OwnerId(held.owner), mapped.derived(held)
+        """The snapshot that a file holds (index/mapped.py). Raises KeyError for one that is damaged."""
         log = Log(held.dim, held.token_dim)
         log.adopt(held.arrays)
-        archived = tuple(derived.archived_facts)
-        n = held.rows
         return cls(
-            owner=owner,
+            owner=held.owner,
             dim=held.dim,
             seq=held.seq,
             revision=held.revision,
             born=held.born,
             mark=held.mark,
-            n=n,
-            pages=log.pages_of(n),
-            segments=SegmentTable(held.dim, tuple(derived.segments), partial(_all, held.arrays["segment_vectors"])),
-            facts=FactTable.of_terms(derived.persona, archived, derived.fact_terms),
-            persona=derived.persona,
-            archived_facts=archived,
-            expiring=tuple((PageId(page_id), at) for page_id, at in derived.expiring),
-            ended_facts=tuple(derived.ended_facts),
+            n=held.rows,
+            pages=log.pages_of(held.rows),
+            segments=SegmentTable(held.dim, held.segments, partial(_all, held.arrays["segment_vectors"])),
+            facts=FactTable.of_terms(held.persona, held.archived_facts, held.fact_terms),
+            persona=held.persona,
+            archived_facts=held.archived_facts,
+            expiring=held.expiring,
+            ended_facts=held.ended_facts,
             _log=log,
             _vectors=held.vectors,
             _page_segments=_all(held.arrays["page_segments"]),
@@ -120,14 +114,6 @@ class Snapshot:
             return None
         arrays["page_segments"] = Column.of(self._page_segments)
         arrays["segment_vectors"] = Column.of(self.segments.stacked())
-        told = mapped.Derived(
-            segments=list(self.segments.rows),
-            persona=self.persona,
-            archived_facts=list(self.archived_facts),
-            ended_facts=list(self.ended_facts),
-            expiring=[(page_id, at) for page_id, at in self.expiring],
-            fact_terms=self.facts.terms(),
-        )
         return Held(
             owner=self.owner,
             embedder=embedder,
@@ -138,7 +124,12 @@ class Snapshot:
             born=self.born,
             mark=self.mark,
             vectors=arrays["vectors"].length,
-            derived=msgspec.Raw(msgspec.json.encode(told)),
+            segments=self.segments.rows,
+            persona=self.persona,
+            archived_facts=self.archived_facts,
+            ended_facts=self.ended_facts,
+            expiring=self.expiring,
+            fact_terms=self.facts.terms(),
             arrays=arrays,
         )
 
