@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import PageId, Role, ThreadId, Utterance
+from embermem.core.types import PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.core.vector_codes import StoredVectors, codes_of
 from embermem.core.vectors import quantized
 from embermem.index.bm25 import Postings
@@ -21,7 +21,7 @@ from embermem.index.names import Names
 from embermem.index.notes import Notes
 from embermem.index.passages import passages_of
 from embermem.index.products import code_products
-from embermem.index.said import Ids, Said, micros
+from embermem.index.said import Ids, Said, micros, moment
 from embermem.index.vectors import indexed_text
 from embermem.languages.words import asks, search_terms
 
@@ -47,8 +47,6 @@ _OF_NUMBER = tuple(Role)
 
 _WRITTEN_LATER = ("next", "slots", "_page_last", "_thread_ends")
 """Columns of which cells are written after they were appended."""
-
-_NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
@@ -103,30 +101,14 @@ class Log(Columns):
         self.vectors = Column(np.int8, width=dim)
         """A number is a code times the scale of its vector (`core.vectors.quantized`)."""
         self.scales = Column(np.float32)
-        self.vector_rows = Column(np.int32)
-        self.highest = Column(np.int32)
         self.slots = Column(np.int32)
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_squares = Column(np.uint16)
         self.token_ends = Column(np.int64)
         self.notes = Notes()
 
-    def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
-        """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
-
-        The copy is needed only by a caller who grows two different futures out of one snapshot.
-        """
-        with self.lock:
-            for utterance in utterances:
-                row = int(np.searchsorted(self.seqs.first(self.seqs.length), utterance.seq))
-                if row == self.rows:
-                    break
-                if self.said.ids[row] != utterance.id:
-                    return self._copy(n)
-        return self
-
-    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64] = _NO_SEQS) -> int:
-        """Append those that are newer than all it has; the number of rows up to the last of them.
+    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
+        """Append those that are newer than all it has.
 
         `embedded` has the seq of each vector that is stored, once for each passage: an utterance is cut as it was when
         its vectors were made.
@@ -136,8 +118,6 @@ class Log(Columns):
         fresh = [utterance for utterance in utterances if utterance.seq > newest]
         for start in range(0, len(fresh), _ADDED_AT_ONCE):
             self._add(fresh[start : start + _ADDED_AT_ONCE], embedded)
-        last = utterances[-1].seq if utterances else 0
-        return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
     def add_vectors(
         self, seqs: NDArray[np.int64], vectors: Vectors | StoredVectors, tokens: Sequence[bytes] = ()
@@ -158,11 +138,8 @@ class Log(Columns):
         if len(rows) == 0:
             return
         start = self.vectors.length
-        highest = int(self.highest.data[start - 1]) if start else -1
         for begin in range(0, len(first), _ADDED_AT_ONCE):
             self._add_codes(*self._codes(vectors, first[begin : begin + _ADDED_AT_ONCE]))
-        self.vector_rows.extend(rows)
-        self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
         self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
 
@@ -206,16 +183,26 @@ class Log(Columns):
         if made is None:
             if len(self._made) >= _MADE:
                 self._made = {}
-            made = self._made[first] = self.said.utterance(
-                first,
-                int(self.seqs.data[first]),
-                int(self.said_at.data[first]),
-                self._pages[int(self.page.data[first])],
-                self.threads.all[self.thread.data[first]],
-                _OF_NUMBER[self.role.data[first]],
-                self.speakers.all[self.speaker.data[first]],
-            )
+            made = self._made[first] = self._utterance(first)
         return made
+
+    def _utterance(self, row: int) -> Utterance:
+        said, role = self.said, _OF_NUMBER[self.role.data[row]]
+        metadata, passage, origin = said.extras(row)
+        return Utterance(
+            id=UtteranceId(said.ids[row]),
+            seq=int(self.seqs.data[row]),
+            page_id=PageId(self._pages[int(self.page.data[row])]),
+            thread=ThreadId(self.threads.all[self.thread.data[row]]),
+            role=role,
+            origin=origin or role.origin,
+            speaker=self.speakers.all[self.speaker.data[row]],
+            text=said.text(row),
+            said_at=moment(int(self.said_at.data[row]), int(said.offset.data[row])),
+            recorded_at=moment(int(said.recorded_at.data[row]), 0),
+            metadata=metadata,
+            passage=passage,
+        )
 
     def text(self, row: int) -> str:
         """The text of a row's utterance, all of it."""
@@ -293,14 +280,13 @@ class Log(Columns):
     def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
         `vectors` vectors have none."""
-        found = np.full(n, bare)
-        rows, held, of = self.vector_rows.first(vectors), self.vectors.first(vectors), self.scales.first(vectors)
-        # They came nearly in order: the first ones are all seen.
-        first = int(np.searchsorted(self.highest.first(vectors), n))
-        found[rows[:first]] = code_products(held[:first], of[:first], direction)
-        later = first + np.flatnonzero(rows[first:] < n)
-        if len(later):
-            found[rows[later]] = code_products(held[later], of[later], direction)
+        slots = self.slots.first(n)
+        known = np.flatnonzero((slots > 0) & (slots <= vectors))
+        found, slots = np.full(n, bare), slots[known] - 1
+        if 4 * len(known) < vectors:
+            found[known] = code_products(self.vectors.data[slots], self.scales.data[slots], direction)
+        else:  # gathering so many costs more than multiplying all
+            found[known] = code_products(self.vectors.first(vectors), self.scales.first(vectors), direction)[slots]
         return found
 
     def speaking(self, n: int) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
@@ -424,17 +410,6 @@ class Log(Columns):
         if newest >= 0 and len(page_ids) == 1 and self._pages[newest] == page_ids[0]:
             return [newest]
         return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
-
-    def _copy(self, n: int) -> Log:
-        copy = Log(self.dim, self.token_dim)
-        rows = self.vector_rows.first(self.vectors.length)
-        said = [self.utterance(row) for row in range(n) if self.first_rows.data[row] == row]
-        copy.add(said, self.seqs.data[rows])
-        ends = self.token_ends.first(self.vectors.length)
-        tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
-        vectors = self.vectors_of(np.arange(len(rows)))
-        copy.add_vectors(self.seqs.data[rows], vectors, tokens if self.token_dim else ())
-        return copy
 
 
 class Utterances(Sequence[Utterance]):

@@ -15,12 +15,9 @@ from embermem.core.types import PageId, ThreadId, Utterance
 from embermem.index.bm25 import PostingsPart
 from embermem.index.growable_array import Column
 from embermem.index.log import Log
-from embermem.index.products import code_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from embermem.core.types import Vector
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -101,18 +98,6 @@ class Part(Log):
     def meeting(self, wanted: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
-
-    def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
-        """As of the log, of these rows."""
-        codes, scales = self.vectors, self.scales
-        slots = self.slots.first(n)
-        known = np.flatnonzero((slots > 0) & (slots <= vectors))
-        found, slots = np.full(n, bare), slots[known] - 1
-        if 4 * len(known) < vectors:
-            found[known] = code_products(codes.data[slots], scales.data[slots], direction)
-        else:  # gathering so many costs more than multiplying all
-            found[known] = code_products(codes.first(vectors), scales.first(vectors), direction)[slots]
-        return found
 
     @property
     def nbytes(self) -> int:

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from embermem.core.packed_ids import PACKED, IdTable, packed_ids, unpacked_id
-from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId, UtteranceOrigin
+from embermem.core.types import Passage, Utterance, UtteranceOrigin
 from embermem.index.growable_array import Column, Columns
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from embermem.core.metadata import Metadata
 
-__all__ = ["Blob", "Ids", "Said", "micros"]
+__all__ = ["Blob", "Ids", "Said", "micros", "moment"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -173,31 +173,14 @@ class Said(Columns):
         for place, row in enumerate(rows[first:last].tolist(), first):
             yield row, _extras(self.more[place])[0]
 
-    def utterance(self, row: int, seq: int, at: int, page: str, thread: str, role: Role, speaker: str) -> Utterance:
-        """The utterance that begins with a row; `at` in microseconds since 1970 (UTC)."""
-        metadata, passage, origin = self.extras(row)
-        return Utterance(
-            id=UtteranceId(self.ids[row]),
-            seq=seq,
-            page_id=PageId(page),
-            thread=ThreadId(thread),
-            role=role,
-            origin=origin or role.origin,
-            speaker=speaker,
-            text=self.text(row),
-            said_at=_moment(at, int(self.offset.data[row])),
-            recorded_at=_moment(int(self.recorded_at.data[row]), 0),
-            metadata=metadata,
-            passage=passage,
-        )
-
 
 def micros(at: datetime) -> int:
     """Microseconds since 1970 (UTC)."""
     return (at - _EPOCH) // _MICROSECOND
 
 
-def _moment(microseconds: int, minutes: int) -> datetime:
+def moment(microseconds: int, minutes: int) -> datetime:
+    """The time so many microseconds after 1970 (UTC), in a zone so many minutes from UTC."""
     at = _EPOCH + timedelta(microseconds=microseconds)
     return at.astimezone(timezone(timedelta(minutes=minutes))) if minutes else at
 

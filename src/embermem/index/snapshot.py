@@ -136,7 +136,7 @@ class Snapshot:
     # ------------------------------------------------------------------------------------------ becoming newer
 
     def extended(self, delta: Delta) -> Snapshot:
-        """The snapshot after this delta; this one stays as it is.
+        """The snapshot after this delta; this one stays as it is, and gets no other that is newer.
 
         Utterances and vectors it already holds are passed over. Raises EmbedderMismatch for vectors of another
         length.
@@ -144,11 +144,14 @@ class Snapshot:
         if delta.reset:
             empty = Snapshot.empty(self.owner, self.dim, self.token_dim)
             return empty.extended(replace(delta, reset=False))
-        log = self._log.holding(self.n, delta.utterances)
+        log = self._log
         with log.lock:
-            n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
+            if log.rows != self.n:
+                raise ValueError("a snapshot becomes newer once: its log holds more than it sees")
+            log.add(delta.utterances, delta.vector_seqs)
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
-            vectors, pages = log.vectors.length, log.pages_of(n)
+            n, vectors = log.rows, log.vectors.length
+            pages = log.pages_of(n)
         segments = self.segments
         if delta.segments or delta.ended_segments:
             segments = segments.replaced(delta.segments, delta.ended_segments)
@@ -160,7 +163,6 @@ class Snapshot:
             self = replace(self, persona=delta.persona, archived_facts=archived, ended_facts=ended, facts=facts)
         return replace(
             self,
-            _log=log,
             expiring=self.expiring if delta.expiring is None else delta.expiring,
             seq=max(self.seq, delta.seq),
             revision=max(self.revision, delta.revision),
