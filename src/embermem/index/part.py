@@ -7,6 +7,7 @@ pages are numbered anew among the rows, so that they are as if nothing else had 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int32]
 
-__all__ = ["Part"]
+__all__ = ["Part", "Whole"]
 
 
 class Part(Log):
@@ -110,6 +111,21 @@ class Part(Log):
         held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)
         held += self.words.nbytes + self.dates.nbytes + self.notes.nbytes
         return held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """Of each page of a narrowed snapshot: whether some utterance of it was left out, and how many pages of the whole
+    memory began after it (`Snapshot.newer_pages`)."""
+
+    cut: Mask
+    newer: Rows
+
+    @classmethod
+    def of(cls, before: Whole | None, here: Rows, cut: Mask, newer: Rows) -> Whole:
+        """That of the pages `here` of a snapshot, of which those `cut` lose an utterance, and after which so many
+        `newer` ones began; `before` is what it knows itself, if it was narrowed."""
+        return cls(cut[here] if before is None else before.cut[here] | cut[here], newer[here])
 
 
 def _renumbered(numbers: NDArray[Any]) -> tuple[Rows, Rows]:

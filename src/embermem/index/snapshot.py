@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core.expiry import Hidden
+from embermem.core.recent import Recent
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
 from embermem.core.vector_codes import rounded
 from embermem.index.bm25 import Postings
@@ -27,8 +28,7 @@ from embermem.index.growable_array import Column
 from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
 from embermem.index.mapped import Held
-from embermem.index.narrowed import Narrowings, Whole
-from embermem.index.part import Part
+from embermem.index.part import Part, Whole
 from embermem.index.segments import SegmentTable, sums_by
 from embermem.index.texts import Links, Texts
 from embermem.languages.words import search_terms
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int32]
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
+_KEPT = 8
+"""Of each snapshot, the narrowed ones that were asked for last."""
 _A_ROW, _A_FACT = 60, 400
 """Estimated bytes that a narrowed snapshot holds for each row when it was asked (neighbours, lengths of windows), and
 for each fact."""
@@ -75,7 +77,7 @@ class Snapshot:
     _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
     _whole: Whole | None = field(default=None, repr=False)
-    _narrowings: Narrowings[Snapshot] = field(init=False, default_factory=Narrowings, repr=False)
+    _narrowed: Recent[Hashable, Snapshot] = field(init=False, default_factory=lambda: Recent(_KEPT), repr=False)
 
     @classmethod
     def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
@@ -226,7 +228,7 @@ class Snapshot:
 
     def kept(self, which: Hashable, narrow: Callable[[], Snapshot]) -> Snapshot:
         """What `narrow` makes of this snapshot, made once: the same is mostly asked for again. Those used last stay."""
-        return self._narrowings.of(which, narrow)
+        return self._narrowed.of(which, narrow)
 
     def narrowed(self, seq: int, revision: int) -> Snapshot:
         """The same rows up to a seq, at a revision; what was derived stays, and is whoever asks's to replace
@@ -556,20 +558,18 @@ class Snapshot:
     @property
     def times_narrowed(self) -> int:
         """How often something narrowed was made of it."""
-        return self._narrowings.made
+        return self._narrowed.added
 
     @property
     def narrowed_bytes(self) -> int:
         """Estimated bytes of what it keeps of itself narrowed."""
-        return sum(
-            (0 if one._log is self._log else one._log.nbytes)
-            + (0 if one.segments is self.segments else 4 * one.dim * len(one.segments.rows))
-            + _A_ROW * one.n
-            + _A_FACT * len(one.facts.rows)
-            + one.narrowed_bytes
-            for one in self._narrowings.all()
-            if one is not self
-        )
+        return sum(one.bytes_beside(self) for one in self._narrowed.values() if one is not self)
+
+    def bytes_beside(self, whole: Snapshot) -> int:
+        """Estimated bytes that it holds beside those of the snapshot of which it was narrowed."""
+        log = 0 if self._log is whole._log else self._log.nbytes
+        segments = 0 if self.segments is whole.segments else 4 * self.dim * len(self.segments.rows)
+        return log + segments + _A_ROW * self.n + _A_FACT * len(self.facts.rows) + self.narrowed_bytes
 
 
 def _all(column: Column) -> NDArray[Any]:
