@@ -15,11 +15,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,8 +55,6 @@ UNSPACED = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA", "THAI ", "LAO ", "K
 MAX_THREADS = 4
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
-
-_T = TypeVar("_T")
 
 
 class E5:
@@ -96,7 +94,7 @@ class E5:
 
         Raises EmbedderMissing if the weights are not installed, EmbedderError if they cannot be used.
         """
-        return np.concatenate([*(vectors for vectors, _ in self._embedded(texts, Loaded.mean)), _none(DIM)])
+        return np.concatenate([*(vectors for vectors, _ in self._embedded(texts)), _none(DIM)])
 
     def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
         """What `embed` gives, and each text's tokens in the text's order; raises as `embed` does.
@@ -105,7 +103,7 @@ class E5:
         itself. What precedes every text, the mark of a space alone, and characters that the model does not know are no
         tokens. 512 bytes a token.
         """
-        parts = list(self._embedded(texts, Loaded.states))
+        parts = list(self._embedded(texts))
         vectors = np.concatenate([*(vectors for vectors, _ in parts), _none(DIM)])
         return vectors, [tokens for _, some in parts for tokens in some]
 
@@ -115,19 +113,19 @@ class E5:
         windows = loaded.windows(text, QUERY)
         return loaded.joined(windows, [loaded.states(window) for window in windows], QUERY)
 
-    def _embedded(
-        self, texts: Sequence[str], run: Callable[[Loaded, Window], tuple[Vector, Vectors]]
-    ) -> Iterator[tuple[Vectors, list[TokenVectors]]]:
-        """Vectors and tokens of some of the texts at a time, of what a run gives of a window."""
+    def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[Vectors, list[TokenVectors]]]:
+        """Vectors and tokens of some of the texts at a time."""
         for start in range(0, len(texts), TEXTS_AT_A_TIME):
             loaded = self._load()
             cut = [loaded.windows(text, PASSAGE) for text in texts[start : start + TEXTS_AT_A_TIME]]
             windows = [window for some in cut for window in some]
-            made = iter(self._run(windows, partial(run, loaded)))
+            made = iter(self._run(windows, loaded.states))
             joined = [loaded.joined(some, [next(made) for _ in some], PASSAGE) for some in cut]
             yield np.stack([vector for vector, _ in joined]), [tokens for _, tokens in joined]
 
-    def _run(self, windows: Sequence[Window], run: Callable[[Window], _T]) -> list[_T]:
+    def _run(
+        self, windows: Sequence[Window], run: Callable[[Window], tuple[Vector, Vectors]]
+    ) -> list[tuple[Vector, Vectors]]:
         """What comes out for each window. Runs go on side by side, longest first, so that they end together."""
         if self._threads == 1 or len(windows) <= 1:
             return [run(window) for window in windows]
@@ -191,16 +189,15 @@ class Loaded:
             for first, last in zip([0, *cuts], cuts, strict=False)
         ]
 
-    def mean(self, window: Window) -> tuple[Vector, Vectors]:
-        """The mean of a window's hidden states (384,), and no token."""
-        (mean,) = self._run(window, "mean")
-        return mean, _none(TOKEN_DIM)
-
     def states(self, window: Window) -> tuple[Vector, Vectors]:
-        """The mean of a window's hidden states (384,), and the vectors of its tokens."""
-        mean, tokens = self._run(window, "mean", "tokens")
-        kept = [place for place, word in enumerate(window.words, window.before) if word is not None]
-        return mean, tokens[kept]
+        """The mean of a window's hidden states (384,), and the vectors of its tokens. Raises EmbedderError."""
+        from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+        try:
+            mean, tokens = self._model.run(["mean", "tokens"], {"embedded": self._embedded(window.ids)})
+        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
+            raise EmbedderError(f"{NAME} failed on {len(window.ids)} pieces: {error}") from error
+        return mean, tokens[[place for place, word in enumerate(window.words, window.before) if word is not None]]
 
     def joined(
         self, windows: Sequence[Window], made: Sequence[tuple[Vector, Vectors]], prefix: str
@@ -214,16 +211,6 @@ class Loaded:
         tokens = np.concatenate([tokens for _, tokens in made])
         found = TokenVectors(words=tuple(words) if len(tokens) else (), vectors=tokens)
         return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-12)), found
-
-    def _run(self, window: Window, *outputs: str) -> list[NDArray[Any]]:
-        """These outputs of the graph. Raises EmbedderError."""
-        from onnxruntime.capi import onnxruntime_pybind11_state as ort
-
-        try:
-            found: list[NDArray[Any]] = self._model.run(list(outputs), {"embedded": self._embedded(window.ids)})
-        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
-            raise EmbedderError(f"{NAME} failed on {len(window.ids)} pieces: {error}") from error
-        return found
 
     def _embedded(self, ids: NDArray[np.int64]) -> Vectors:
         """Word, position and type of the pieces (t, 384). Here and not in the session, which would hold the whole table

@@ -69,10 +69,9 @@ class Log(Columns):
         self._made: dict[int, Utterance] = {}
         self._labels: Labels | None = None
         self._labelled = 0
-        self.part_rows = Column(np.int32)
-        """The rows that are a part of a text, and which characters; no others."""
-        self.part_starts = Column(np.int32)
-        self.part_ends = Column(np.int32)
+        self.starts = Column(np.int32)
+        """Which characters of its text a row has."""
+        self.ends = Column(np.int32)
         self.first_rows = Column(np.int32)
         self.seqs = Column(np.int64)
         self.words = Postings()
@@ -96,7 +95,6 @@ class Log(Columns):
         self._page_last = Column(np.int32)
         """Of each page the last row that there is now: of a snapshot that is older, at most its own last one."""
         self.page = Column(np.int32)
-        self._pages_so_far = Column(np.int32)
 
         self.vectors = Column(np.int8, width=dim)
         """A number is a code times the scale of its vector (`core.vectors.quantized`)."""
@@ -197,7 +195,7 @@ class Log(Columns):
             role=role,
             origin=origin or role.origin,
             speaker=self.speakers.all[self.speaker.data[row]],
-            text=said.text(row),
+            text=said.texts.text(row),
             said_at=moment(int(self.said_at.data[row]), int(said.offset.data[row])),
             recorded_at=moment(int(said.recorded_at.data[row]), 0),
             metadata=metadata,
@@ -208,7 +206,7 @@ class Log(Columns):
         """The text of a row's utterance, all of it."""
         first = int(self.first_rows.data[row])
         made = self._made.get(first)
-        return self.said.text(first) if made is None else made.text
+        return self.said.texts.text(first) if made is None else made.text
 
     def vectors_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
         """The vectors at these places, shape (len(slots), dim)."""
@@ -216,17 +214,11 @@ class Log(Columns):
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows, those of documents too."""
-        return int(self._pages_so_far.data[n - 1]) if n else 0
+        return int(self.page.first(n).max(initial=-1)) + 1
 
-    def span(self, row: int) -> tuple[int, int] | None:
-        """Which characters of its text a row has; None for all of them."""
-        rows = self.part_rows.first(self.part_rows.length)
-        if len(rows) == 0:
-            return None
-        place = int(np.searchsorted(rows, row))
-        if place == len(rows) or rows[place] != row:
-            return None
-        return int(self.part_starts.data[place]), int(self.part_ends.data[place])
+    def span(self, row: int) -> tuple[int, int]:
+        """Which characters of its text a row has."""
+        return int(self.starts.data[row]), int(self.ends.data[row])
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread; None for one that is not held."""
@@ -269,9 +261,6 @@ class Log(Columns):
     def _metadata(self, begin: int, end: int) -> Iterator[tuple[int, Metadata]]:
         """The rows from `begin` to `end` that have metadata, and these: of each passage those of its utterance."""
         first_rows = self.first_rows.first(end)
-        if end and self.part_rows.length == 0:
-            yield from self.said.labelled(begin, end)
-            return
         for first, metadata in self.said.labelled(int(first_rows[begin]) if end > begin else begin, end):
             last = int(np.searchsorted(first_rows, first, side="right"))
             for row in range(max(first, begin), last):
@@ -348,16 +337,18 @@ class Log(Columns):
         utterances: list[Utterance] = []
         texts: list[str] = []
         first_rows: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
         for one, count in zip(said, vectors.tolist(), strict=True):
             first, spans = begin + len(texts), passages_of(one, count or None)
-            if len(spans) > 1:
-                self.part_starts.extend([start for start, _ in spans])
-                self.part_ends.extend([end for _, end in spans])
-                self.part_rows.extend(range(first, first + len(spans)))
+            starts += [start for start, _ in spans]
+            ends += [end for _, end in spans] if len(spans) > 1 else [len(one.text)]
             utterances += [one] * len(spans)
             texts += [one.text[start:end].strip() for start, end in spans]
             first_rows += [first] * len(spans)
         self.first_rows.extend(first_rows)
+        self.starts.extend(starts)
+        self.ends.extend(ends)
         return utterances, texts
 
     def _add_to_threads(self, utterances: Sequence[Utterance], texts: Sequence[str], begin: int) -> None:
@@ -383,7 +374,6 @@ class Log(Columns):
 
     def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
-        so_far: list[int] = []
         fresh: list[str] = []
         first: list[int] = []
         pages = self._page_first.length
@@ -395,14 +385,12 @@ class Log(Columns):
                 fresh.append(page_id)
                 first.append(row)
             numbers.append(number)
-            so_far.append(pages + len(first))
         self._pages.extend(fresh)
         self._page_last.extend(first)
         self._page_first.extend(first)
         for row, number in enumerate(numbers, begin):
             self._page_last.set(number, row)
         self.page.extend(numbers)
-        self._pages_so_far.extend(so_far)
 
     def _known_pages(self, page_ids: Sequence[str]) -> list[int | None]:
         """The numbers of pages that something was said on before. What is said next is mostly said on the newest."""

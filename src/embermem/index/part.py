@@ -44,7 +44,7 @@ class Part(Log):
         self.words = PostingsPart(log.words, rows, self._row_of)
         self.dates = log.dates.part(rows, self._row_of)
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
-        for name in ("seqs", "said_at", "text_length", "asks", "role", "slots"):
+        for name in ("seqs", "said_at", "text_length", "asks", "role", "slots", "starts", "ends"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
         for name in ("vectors", "scales", "tokens", "token_squares", "token_ends"):
             setattr(self, name, getattr(log, name))
@@ -60,7 +60,6 @@ class Part(Log):
         self.previous, self.next = _linked(thread, self.alone(len(rows)))
         page, self._pages_there = _renumbered(log.page.data[rows])
         self.page = Column.of(page)
-        self._pages_so_far = Column.of(np.maximum.accumulate(page) + 1 if len(page) else page)
 
     def pages_here(self, log: Log) -> Rows:
         """The numbers that its pages have in the log that it was made a part of."""
@@ -77,10 +76,6 @@ class Part(Log):
     def text(self, row: int) -> str:
         """As of the log."""
         return self._log.text(int(self._rows[row]))
-
-    def span(self, row: int) -> tuple[int, int] | None:
-        """As of the log."""
-        return self._log.span(int(self._rows[row]))
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread here; None for one that is not held."""
@@ -104,8 +99,8 @@ class Part(Log):
     def nbytes(self) -> int:
         """What it holds alone."""
         columns = (
-            *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.role),
-            *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page, self._pages_so_far),
+            *(self.starts, self.ends, self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.role),
+            *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page),
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)
         held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)

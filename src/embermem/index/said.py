@@ -154,10 +154,6 @@ class Said(Columns):
         self.more.extend([msgspec.json.encode((one.metadata, one.passage, one.origin)) for _, one in more])
         self.more_rows.extend([row for row, _ in more])  # written last: what it names is there
 
-    def text(self, row: int) -> str:
-        """The text of the utterance that begins with a row."""
-        return self.texts.text(row)
-
     def extras(self, row: int) -> tuple[Metadata, Passage | None, UtteranceOrigin | None]:
         """The metadata of an utterance, where in which document it stands, and its origin; None: that of its role."""
         rows = self.more_rows.first(self.more_rows.length)

@@ -56,7 +56,8 @@ for each fact."""
 class Snapshot:
     """An owner's utterances, vectors, postings, pages, segments and persona, as of (seq, revision).
 
-    `n` utterances and `pages` pages are seen, those of documents too. Arrays it hands out are not to be written to.
+    `n` utterances and `pages` pages are seen, those of documents too; `vectors_held` are the vectors that it knows of,
+    those of rows that it does not see too. Arrays it hands out are not to be written to.
     """
 
     owner: OwnerId
@@ -67,6 +68,7 @@ class Snapshot:
     mark: str = ""
     n: int = 0
     pages: int = 0
+    vectors_held: int = 0
     segments: SegmentTable
     facts: FactTable = field(default_factory=FactTable, repr=False)
     persona: Persona = field(default_factory=Persona)
@@ -74,7 +76,6 @@ class Snapshot:
     expiring: tuple[tuple[PageId, datetime], ...] = ()
     ended_facts: tuple[Fact, ...] = ()
     _log: Log = field(repr=False)
-    _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
     _whole: Whole | None = field(default=None, repr=False)
     _narrowed: Recent[Hashable, Snapshot] = field(init=False, default_factory=lambda: Recent(_KEPT), repr=False)
@@ -105,7 +106,7 @@ class Snapshot:
             expiring=held.expiring,
             ended_facts=held.ended_facts,
             _log=log,
-            _vectors=held.vectors,
+            vectors_held=held.vectors,
             _page_segments=_all(held.arrays["page_segments"]),
         )
 
@@ -172,7 +173,7 @@ class Snapshot:
             mark=delta.mark,
             n=n,
             pages=pages,
-            _vectors=vectors,
+            vectors_held=vectors,
             segments=segments,
             _page_segments=self._marked(log, delta.pages, segments, pages),
         )
@@ -250,7 +251,7 @@ class Snapshot:
         stored = rounded(vectors)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
-            return replace(self, _vectors=self._log.vectors.length)
+            return replace(self, vectors_held=self._log.vectors.length)
 
     def _marked(self, log: Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
         """Page → place of its segment. Copied when pages were placed, which happens by the batch, not by the add."""
@@ -272,8 +273,7 @@ class Snapshot:
 
     def text(self, row: int) -> str:
         """The passage: the utterance's text, or the part of it that this row is."""
-        text, span = self._log.text(row), self._log.span(row)
-        return text if span is None else text[slice(*span)]
+        return self._log.text(row)[slice(*self._log.span(row))]
 
     def notes(self, kind: Hashable, *, texts: bool = False) -> dict[int, Any]:
         """What was worked out of single rows, by row, for the next query; `texts`: each note holds the row's text
@@ -282,8 +282,8 @@ class Snapshot:
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
-        span = self._log.span(row)
-        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.text(row)))
+        start, end = self._log.span(row)
+        return start > 0, end < len(self._log.text(row))
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -322,17 +322,12 @@ class Snapshot:
 
     def dots(self, vector: Vector, bare: float = 0.0) -> Floats:
         """The product of a vector (dim,) with that of every row; `bare` where there is none yet; shape (n,)."""
-        return self._log.dots(vector, self.n, self._vectors, bare)
-
-    @property
-    def vectors_held(self) -> int:
-        """How many vectors it knows of, those of rows that it does not see too."""
-        return self._vectors
+        return self._log.dots(vector, self.n, self.vectors_held, bare)
 
     def vectors_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Vectors:
         """Vectors of these rows (len(rows), dim); 0 where there is none yet."""
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
-        known = (slots > 0) & (slots <= self._vectors)
+        known = (slots > 0) & (slots <= self.vectors_held)
         if known.all():
             return self._log.vectors_of(slots - 1)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
@@ -355,7 +350,7 @@ class Snapshot:
         order of the rows, and 1 over the length of each."""
         log = self._log
         slots = log.slots.data[np.asarray(rows, dtype=np.int64)]
-        known = (slots > 0) & (slots <= self._vectors)
+        known = (slots > 0) & (slots <= self.vectors_held)
         slots = np.where(known, slots, 0)
         ends = log.token_ends.data
         # Slot s (from 1) has the tokens from the end of the one before to its own.
@@ -370,7 +365,7 @@ class Snapshot:
         """Which rows are of an utterance that has a vector, shape (n,). Where it was embedded before its text was cut
         into passages, only the first of them has."""
         slots = self._log.slots.data[self._log.first_rows.first(self.n)]
-        return np.asarray((slots > 0) & (slots <= self._vectors))
+        return np.asarray((slots > 0) & (slots <= self.vectors_held))
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
         """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
