@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embermem.index.blocks import Blocks
+from embermem.index.blocks import Blocks, row_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,16 +91,12 @@ class Column:
         """Bytes held, spare capacity included, but for what is mapped."""
         if not self.mapped:
             return self._data.nbytes
-        return (self.length - self.mapped) * self._row_bytes
+        return (self.length - self.mapped) * row_bytes(self._data)
 
     @property
     def mapped_bytes(self) -> int:
         """Bytes of the rows that are those of a mapped file."""
-        return self.mapped * self._row_bytes
-
-    @property
-    def _row_bytes(self) -> int:
-        return self._data.itemsize * math.prod(self._data.shape[1:])
+        return self.mapped * row_bytes(self._data)
 
     def _reserve(self, length: int) -> None:
         if length <= len(self._data):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -400,7 +400,7 @@ class Log(Columns):
         return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
 
-class Utterances(Sequence[Utterance]):
+class Utterances:
     """The utterances of a log's first n rows, made as they are asked for."""
 
     def __init__(self, log: Log, n: int) -> None:
@@ -409,19 +409,13 @@ class Utterances(Sequence[Utterance]):
     def __len__(self) -> int:
         return self._n
 
-    @overload
-    def __getitem__(self, index: int) -> Utterance: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
-    def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
-        if isinstance(index, slice):
-            return [self._log.utterance(row) for row in range(*index.indices(self._n))]
-        if not -self._n <= index < self._n:
-            raise IndexError(index)
-        return self._log.utterance(index % self._n)
+    def __getitem__(self, row: int) -> Utterance:
+        if not 0 <= row < self._n:
+            raise IndexError(row)
+        return self._log.utterance(row)
 
     def __iter__(self) -> Iterator[Utterance]:
-        return (self._log.utterance(row) for row in range(self._n))
+        return map(self._log.utterance, range(self._n))
 
 
 def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:

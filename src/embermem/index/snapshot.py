@@ -396,7 +396,7 @@ class Snapshot:
     @cached_property
     def names_of_speakers(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
-        spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
+        spoke = np.bincount(self.speaker_of(self.n)[~self.is_passage(self.n)]) if self.n else _NO_ROWS
         names = self._log.speakers.all
         return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in search_terms(names[number]))
 
@@ -454,7 +454,7 @@ class Snapshot:
     @cached_property
     def _newer(self) -> Rows:
         talk = np.ones(self.pages, dtype=bool)
-        talk[self.page_of(self.n)[self.documents()]] = False
+        talk[self.page_of(self.n)[self.is_passage(self.n)]] = False
         newer = np.count_nonzero(talk) - np.cumsum(talk)
         return np.where(talk, newer, -1).astype(np.int32)
 
@@ -511,14 +511,10 @@ class Snapshot:
         """0 for each row, not to be written to."""
         return np.broadcast_to(np.float64(0.0), self.n)
 
-    def documents(self) -> NDArray[np.bool_]:
-        """Which rows are passages of documents, shape (n,)."""
-        return self._log.documents(self.n)
-
     @cached_property
     def has_documents(self) -> bool:
         """Whether any row is a passage of a document."""
-        return bool(self.documents().any())
+        return bool(self._log.documents(self.n).any())
 
     def speaking(self) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
         """Who speaks, in which role; and which of these each row is, shape (n,)."""
