@@ -137,12 +137,9 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, token_dim: int) ->
         return None
     try:
         head = _head_of(area)
-        if head is None or head.version != _version():
+        if head.version != _version():
             return None
-        held = msgspec.json.decode(head.held, type=Held)
-        sums = _sums(area, head)
-        if sums is None:
-            return None
+        held, sums = msgspec.json.decode(head.held, type=Held), _sums(area, head)
         held.arrays = {section.name: _column(area, section, sums) for section in head.sections}
     except (ValueError, TypeError, struct.error, msgspec.DecodeError):
         return None
@@ -172,13 +169,13 @@ def utterance_ids(data: bytes) -> frozenset[str]:
     """The ids of all utterances in the bytes of a file, whichever version wrote it; none of a damaged file."""
     try:
         head = _head_of(data)
-        ids = [one for one in head.sections if one.name.startswith("said.ids.")] if head is not None else []
+        ids = [one for one in head.sections if one.name.startswith("said.ids.")]
         held = {one.name.removeprefix("said.ids."): Column.of(_rows(data, one)[: one.length]) for one in ids}
-        packed, odd = held["packed"].data, Blob()
+        odd = Blob()
         odd.adopt(under("odd", held))
+        return frozenset(odd.texts()).union(filter(None, (unpacked_id(one.tobytes()) for one in held["packed"].data)))
     except (ValueError, TypeError, KeyError, struct.error, msgspec.DecodeError):
         return frozenset()
-    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*odd.texts()}
 
 
 def _sections(arrays: Mapping[str, Column]) -> Iterator[_Section]:
@@ -191,21 +188,22 @@ def _sections(arrays: Mapping[str, Column]) -> Iterator[_Section]:
         offset = _aligned(offset + _bytes_of(section, room))
 
 
-def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
+def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head:
+    """Raises ValueError or struct.error for a file that is cut off or damaged."""
     magic, length, checksum = _END.unpack(area[-_END.size :])
-    if magic != _MAGIC or length > len(area) - _END.size:
-        return None
-    head = area[len(area) - _END.size - length : len(area) - _END.size]
-    return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
+    head = area[-_END.size - length : -_END.size]
+    if magic != _MAGIC or zlib.crc32(head) != checksum:
+        raise ValueError("no head")
+    return msgspec.json.decode(head, type=_Head)
 
 
-def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint32]] | None:
-    """The checksums of each section's blocks; None where they are damaged themselves."""
+def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint32]]:
+    """The checksums of each section's blocks. Raises ValueError where they are damaged themselves."""
     at, count, checksum = head.sums
     data = np.frombuffer(area, _SUM, count, at)
     counts = [-(-one.length // rows_of_block(_bytes_of(one, 1))) if _bytes_of(one, 1) else 0 for one in head.sections]
     if zlib.crc32(data.tobytes()) != checksum or count != sum(counts):
-        return None
+        raise ValueError("damaged checksums")
     parts = np.split(data, np.cumsum(counts)[:-1])
     return {section.name: part for section, part in zip(head.sections, parts, strict=True)}
 
