@@ -98,14 +98,10 @@ class Part(Log):
     @property
     def nbytes(self) -> int:
         """What it holds alone."""
-        columns = (
-            *(self.starts, self.ends, self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.role),
-            *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page),
-        )
+        own = (one for name, one in vars(self).items() if isinstance(one, Column) and one is not vars(self._log)[name])
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)
-        held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)
-        held += self.words.nbytes + self.dates.nbytes + self.notes.nbytes
-        return held
+        held = sum(one.nbytes for one in own) + sum(one.nbytes for one in arrays)
+        return held + self.words.nbytes + self.dates.nbytes + self.notes.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
