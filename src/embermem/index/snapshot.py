@@ -387,7 +387,7 @@ class Snapshot:
 
     @cached_property
     def _speakers(self) -> tuple[str, ...]:
-        return tuple(self._log.speakers.all[: _count(self.speaker_of(self.n))])
+        return tuple(self._log.speakers.all[: self.speaker_of(self.n).max(initial=-1) + 1])
 
     def speaker_of(self, n: int) -> Rows:
         """The place in `speakers()` of each of the first n rows."""
@@ -565,7 +565,3 @@ class Snapshot:
 
 def _all(column: Column) -> NDArray[Any]:
     return column.first(column.length)
-
-
-def _count(numbers: Rows) -> int:
-    return int(numbers.max()) + 1 if len(numbers) else 0
