@@ -252,7 +252,7 @@ def test_a_thousand_texts_of_ten_languages_have_the_vectors_of_the_published_eng
         assert len(window.ids) == library.e5_token_count(model, text.encode(), 0), text
         theirs = np.empty(DIM, dtype=np.float32)
         library.e5_embed(model, text.encode(), 0, theirs.ctypes.data_as(floats))
-        cosine = float(unit(loaded.mean(window)[0]) @ unit(theirs))
+        cosine = float(unit(loaded.states(window)[0]) @ unit(theirs))
         assert cosine >= (0.995 if len(window.words) > 8 else 0.99), (cosine, text)
 
 

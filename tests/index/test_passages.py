@@ -71,13 +71,3 @@ def test_vectors_beyond_the_passages_of_a_text_are_passed_over() -> None:
     vectors = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], dtype=np.float32)
     snapshot = empty().extended(delta([said(1, "Hello."), said(2, "Bye.")], [1, 1, 2], vectors))
     assert snapshot.vectors_of([0, 1]).tolist() == [vectors[0].tolist(), vectors[2].tolist()]
-
-
-def test_two_futures_of_one_snapshot_keep_the_vectors_of_passages() -> None:
-    count = len(passages(LONG))
-    vectors = np.eye(4, dtype=np.float32)[np.arange(count) % 4]
-    old = empty().extended(delta([said(1, LONG)], [1] * count, vectors))
-    old.extended(delta([said(2, "One future.")]))
-    other = old.extended(delta([said(2, "Another.", page="q2")]))
-    assert other.vectors_of(range(count)).tolist() == vectors.tolist()
-    assert [one.seq for one in other.utterances] == [1] * count + [2]

@@ -1,4 +1,4 @@
-"""How a page gets its vector, what a segment's is called by what it was made from, and vectors in 8 bits."""
+"""How a page gets its vector, what a segment's is called by what it was made from, vectors in 8 bits or two numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
 
     Codes = NDArray[np.int8]
+    Floats = NDArray[np.float64]
 
-__all__ = ["dequantized", "of_summaries", "page_vector", "quantized"]
+__all__ = ["dequantized", "of_summaries", "page_vector", "plane", "quantized"]
 
 _LARGEST = 127
 """The largest code: a number of a vector is kept as −127 … 127 steps."""
@@ -59,3 +60,25 @@ def dequantized(codes: Codes, exponents: Codes) -> Vectors:
     """The float32 vectors of `quantized`."""
     steps = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
     return np.multiply(codes, steps[:, None], dtype=np.float32)
+
+
+def plane(vectors: Vectors) -> Floats:
+    """Each vector's place along the two directions in which they differ most, shape (n, 2), scaled into [−1, 1].
+
+    Of each direction the sign is chosen so that its largest entry is positive: equal vectors give the equal picture,
+    on every machine. Directions in which nothing differs give 0.
+    """
+    n = len(vectors)
+    places = np.zeros((n, 2), dtype=np.float64)
+    if n < 2:
+        return places
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, sizes, directions = np.linalg.svd(centred, full_matrices=False)
+    for axis in range(min(2, len(sizes))):
+        if sizes[axis] <= 1e-9:
+            continue
+        direction = directions[axis]
+        sign = np.sign(direction[np.argmax(np.abs(direction))])
+        along = centred @ (direction * sign)
+        places[:, axis] = along / np.max(np.abs(along))
+    return places

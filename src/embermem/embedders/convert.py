@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core.errors import EmbedderError
-from embermem.embedders.tensors import DIGEST, read_metadata, read_tensors, write_tensors
+from embermem.embedders.tensors import DIGEST, read_tensors, write_tensors
 from embermem.embedders.unigram import tables_of
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def quantized(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
 def expected_metadata(sha256: str) -> dict[str, str]:
     """What the head of a converted file says: its layout, what it was made of, and of which tuned layers."""
     with _tuned() as path:
-        return {"layout": LAYOUT, "of": sha256, "tuned": read_metadata(path).get(DIGEST, "")}
+        return {"layout": LAYOUT, "of": sha256, "tuned": read_tensors(path)[1].get(DIGEST, "")}
 
 
 def convert(source: Path, target: Path, sha256: str) -> None:

@@ -9,21 +9,22 @@ multilingual-e5-small (MIT).
 
 from __future__ import annotations
 
+import os
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
+from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.core.token_vectors import TokenVectors
-from embermem.embedders import sessions
 from embermem.embedders.convert import expected_metadata, unpacked
 from embermem.embedders.tensors import read_tensors
 from embermem.embedders.unigram import SPACE, WORD_CACHE, Unigram, Word
@@ -50,10 +51,10 @@ PASSAGE, QUERY = "passage:", "query:"
 SENTENCE_ENDS = frozenset("!?。؟।")
 # How Unicode's names of characters begin in scripts without spaces between words.
 UNSPACED = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ")
+# Runs at the same time in one call. Two on two cores gave 1.9 times the throughput of one; more were not measured.
+MAX_THREADS = 4
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
-
-_T = TypeVar("_T")
 
 
 class E5:
@@ -69,7 +70,7 @@ class E5:
         `threads` is how many runs one call of many texts makes at the same time (default: one a core, at most 4).
         """
         self._file = file
-        self._threads = threads if threads is not None else sessions.at_once()
+        self._threads = threads if threads is not None else _at_once()
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -93,7 +94,7 @@ class E5:
 
         Raises EmbedderMissing if the weights are not installed, EmbedderError if they cannot be used.
         """
-        return np.concatenate([*(vectors for vectors, _ in self._embedded(texts, Loaded.mean)), _none(DIM)])
+        return np.concatenate([*(vectors for vectors, _ in self._embedded(texts)), _none(DIM)])
 
     def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
         """What `embed` gives, and each text's tokens in the text's order; raises as `embed` does.
@@ -102,7 +103,7 @@ class E5:
         itself. What precedes every text, the mark of a space alone, and characters that the model does not know are no
         tokens. 512 bytes a token.
         """
-        parts = list(self._embedded(texts, Loaded.states))
+        parts = list(self._embedded(texts))
         vectors = np.concatenate([*(vectors for vectors, _ in parts), _none(DIM)])
         return vectors, [tokens for _, some in parts for tokens in some]
 
@@ -112,19 +113,19 @@ class E5:
         windows = loaded.windows(text, QUERY)
         return loaded.joined(windows, [loaded.states(window) for window in windows], QUERY)
 
-    def _embedded(
-        self, texts: Sequence[str], run: Callable[[Loaded, Window], tuple[Vector, Vectors]]
-    ) -> Iterator[tuple[Vectors, list[TokenVectors]]]:
-        """Vectors and tokens of some of the texts at a time, of what a run gives of a window."""
+    def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[Vectors, list[TokenVectors]]]:
+        """Vectors and tokens of some of the texts at a time."""
         for start in range(0, len(texts), TEXTS_AT_A_TIME):
             loaded = self._load()
             cut = [loaded.windows(text, PASSAGE) for text in texts[start : start + TEXTS_AT_A_TIME]]
             windows = [window for some in cut for window in some]
-            made = iter(self._run(windows, partial(run, loaded)))
+            made = iter(self._run(windows, loaded.states))
             joined = [loaded.joined(some, [next(made) for _ in some], PASSAGE) for some in cut]
             yield np.stack([vector for vector, _ in joined]), [tokens for _, tokens in joined]
 
-    def _run(self, windows: Sequence[Window], run: Callable[[Window], _T]) -> list[_T]:
+    def _run(
+        self, windows: Sequence[Window], run: Callable[[Window], tuple[Vector, Vectors]]
+    ) -> list[tuple[Vector, Vectors]]:
         """What comes out for each window. Runs go on side by side, longest first, so that they end together."""
         if self._threads == 1 or len(windows) <= 1:
             return [run(window) for window in windows]
@@ -163,7 +164,7 @@ class Loaded:
             self._means = {PASSAGE: arrays.pop("mean.passage"), QUERY: arrays.pop("mean.query")}
         except (KeyError, ValueError) as error:
             raise _damaged(path, error) from error
-        self._model = sessions.session("e5.onnx", arrays, path)
+        self._model = _session(arrays, path)
         self._prefixes = {
             prefix: [self._begin, *(id_ for word in self._tokenizer.words(prefix, WINDOW) for id_ in word.ids)]
             for prefix in self._means
@@ -188,16 +189,15 @@ class Loaded:
             for first, last in zip([0, *cuts], cuts, strict=False)
         ]
 
-    def mean(self, window: Window) -> tuple[Vector, Vectors]:
-        """The mean of a window's hidden states (384,), and no token."""
-        (mean,) = sessions.run(self._model, ["mean"], {"embedded": self._embedded(window.ids)}, NAME)
-        return mean, _none(TOKEN_DIM)
-
     def states(self, window: Window) -> tuple[Vector, Vectors]:
-        """The mean of a window's hidden states (384,), and the vectors of its tokens."""
-        mean, tokens = sessions.run(self._model, ["mean", "tokens"], {"embedded": self._embedded(window.ids)}, NAME)
-        kept = [place for place, word in enumerate(window.words, window.before) if word is not None]
-        return mean, tokens[kept]
+        """The mean of a window's hidden states (384,), and the vectors of its tokens. Raises EmbedderError."""
+        from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+        try:
+            mean, tokens = self._model.run(["mean", "tokens"], {"embedded": self._embedded(window.ids)})
+        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
+            raise EmbedderError(f"{NAME} failed on {len(window.ids)} pieces: {error}") from error
+        return mean, tokens[[place for place, word in enumerate(window.words, window.before) if word is not None]]
 
     def joined(
         self, windows: Sequence[Window], made: Sequence[tuple[Vector, Vectors]], prefix: str
@@ -270,6 +270,35 @@ def _runs(text: str) -> dict[int, str]:
             found |= dict.fromkeys(range(begin, place), text[begin:place].lower())
             begin = None
     return found
+
+
+def _at_once() -> int:
+    """How many runs one call of many texts makes at the same time: one a core that this process may use, at most 4."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, MAX_THREADS)
+
+
+def _session(weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
+    """The graph with the weights (of `path`) in it, one thread a run. They must live as long as the session, which
+    copies only what it packs. Raises EmbedderError if they do not fit."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+    options = onnxruntime.SessionOptions()
+    # Calls of many texts run several texts at once instead: as fast as two threads in a run, with one session,
+    # and nobody waits spinning (which made a busy machine collapse).
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # A pattern is kept for every shape seen, and ours are many.
+    options.enable_mem_pattern = False
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
+    try:
+        options.add_external_initializers(list(weights), values)
+        graph = (files("embermem.embedders") / "e5.onnx").read_bytes()
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, ort.InvalidGraph, RuntimeError) as error:
+        raise EmbedderError(f"{path} does not fit the graph: {error}; run `embermem model install`") from error
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:

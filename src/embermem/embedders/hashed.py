@@ -11,7 +11,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -51,14 +50,6 @@ _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _NONE = np.zeros(0, dtype=np.uint64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Features:
-    """The hashes of a word's features: the word itself, and its character n-grams, shape (g,)."""
-
-    word: int
-    grams: NDArray[np.uint64]
-
-
 class HashedNgrams:
     """384 dimensions from spelling alone; deterministic over processes and machines. Any length of text counts whole.
 
@@ -81,8 +72,8 @@ class HashedNgrams:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of shape (len(texts), 384), L2 norm 1; a zero vector for a text without a letter, digit or emoji."""
         found = [[self._features(word) for word in _words(text)] for text in texts]
-        words = [np.array([one.word for one in some], dtype=np.uint64) for some in found]
-        grams = [np.concatenate([one.grams for one in some] or [_NONE]) for some in found]
+        words = [np.array([one[0] for one in some], dtype=np.uint64) for some in found]
+        grams = [np.concatenate([one[1:] for one in some] or [_NONE]) for some in found]
         total = WORD_SHARE * _bags(words) + PAIR_SHARE * _bags([*map(_pairs, words)]) + GRAM_SHARE * _bags(grams)
         return _units(total).astype(np.float32)
 
@@ -93,7 +84,8 @@ def _words(text: str) -> list[str]:
     return [word for match in found for word in (match[0] if match["unspaced"] else (match[0],))]
 
 
-def _features(word: str) -> _Features:
+def _features(word: str) -> NDArray[np.uint64]:
+    """The hashes of a word and then of its character n-grams."""
     bounded = f"<{word}>"
     grams = [
         bounded[start : start + length]
@@ -101,8 +93,8 @@ def _features(word: str) -> _Features:
         for start in range(len(bounded) - length + 1)
         if length < len(bounded)
     ]
-    hashes = np.frombuffer(b"".join(map(_hash, (word, *(f"#{gram}" for gram in grams)))), dtype="<u8")
-    return _Features(word=int(hashes[0]), grams=hashes[1:].astype(np.uint64))
+    hashes = b"".join(map(_hash, (word, *(f"#{gram}" for gram in grams))))
+    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
 
 
 def _hash(feature: str) -> bytes:

@@ -10,7 +10,7 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DIGEST", "digest_of", "read_metadata", "read_tensors", "write_tensors"]
+__all__ = ["DIGEST", "digest_of", "read_tensors", "write_tensors"]
 
 DIGEST = "digest"
 """The entry of the metadata with the digest of all arrays, which `write_tensors` adds."""
@@ -43,37 +43,20 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], Mapping[str, str]
     with path.open("rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        begin, header = _header(data)
+        (size,) = struct.unpack_from("<Q", data)
+        if size > len(data) - 8:
+            raise ValueError("the header is cut off")
+        header: dict[str, Any] = json.loads(data[8 : 8 + size])
         metadata = header.pop("__metadata__", {})
         tensors: dict[str, NDArray[Any]] = {}
         for name, entry in header.items():
             dtype = _TYPES[entry["dtype"]]
             first, last = entry["data_offsets"]
             count = (last - first) // dtype.itemsize
-            tensors[name] = np.frombuffer(data, dtype, count, begin + first).reshape(entry["shape"])
+            tensors[name] = np.frombuffer(data, dtype, count, 8 + size + first).reshape(entry["shape"])
     except (KeyError, TypeError, AttributeError, IndexError, struct.error) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
     return tensors, metadata
-
-
-def read_metadata(path: Path) -> Mapping[str, str]:
-    """The metadata of a file alone. Raises OSError, ValueError."""
-    with path.open("rb") as file:
-        try:
-            (size,) = struct.unpack("<Q", file.read(8))
-            found: Mapping[str, str] = json.loads(file.read(size)).get("__metadata__", {})
-        except (AttributeError, struct.error, OverflowError) as error:
-            raise ValueError(f"{type(error).__name__}: {error}") from error
-    return found
-
-
-def _header(data: mmap.mmap) -> tuple[int, dict[str, Any]]:
-    """Where the data begin, and the header."""
-    (size,) = struct.unpack_from("<Q", data)
-    if size > len(data) - 8:
-        raise ValueError("the header is cut off")
-    header: dict[str, Any] = json.loads(data[8 : 8 + size])
-    return 8 + size, header
 
 
 def digest_of(tensors: Mapping[str, NDArray[Any]]) -> str:
@@ -101,17 +84,11 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Map
     try:
         with made.open("wb") as file:
             file.write(struct.pack("<Q", len(encoded)) + encoded)
-            _write_data(
-                file, len(encoded) + 8, ((header[name]["data_offsets"][0], one) for name, one in tensors.items())
-            )
+            for name, tensor in tensors.items():
+                file.seek(8 + len(encoded) + header[name]["data_offsets"][0])
+                file.write(np.ascontiguousarray(tensor).data)
             file.flush()
             os.fsync(file.fileno())
         made.replace(path)
     finally:
         made.unlink(missing_ok=True)
-
-
-def _write_data(file: Any, begin: int, placed: Iterable[tuple[int, NDArray[Any]]]) -> None:
-    for offset, tensor in placed:
-        file.seek(begin + offset)
-        file.write(np.ascontiguousarray(tensor).data)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from embermem.core import equations
-from embermem.index.growable_array import Column
+from embermem.index.growable_array import Column, Columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ _MOST = np.iinfo(np.uint16).max
 """A term that stands in a row more often counts as so often."""
 
 
-class Postings:
+class Postings(Columns):
     """Which rows hold a term, and how often.
 
     Most cells stand in the base: arrays in the order of (term, row), of which a term is found by its hash. What came
@@ -58,22 +58,16 @@ class Postings:
         self._lengths = Column(np.int32)
         self._totals = Column(np.int64)
 
-    @classmethod
-    def on(cls, columns: Mapping[str, Column]) -> Postings:
-        """Postings of `columns` of others."""
-        postings = cls.__new__(cls)
-        hashes, starts, rows, tf = (columns[name].first(columns[name].length) for name in _BASE)
-        base = _Base(hashes, starts, rows, tf, mapped=True)
-        postings._held, postings._tail_cells = (base, {}), 0
-        postings._lengths, postings._totals = columns["lengths"], columns["totals"]
-        return postings
-
     def columns(self) -> dict[str, Column]:
-        """All that is held, as columns; not while anything is added."""
+        """As `Columns.columns`."""
         self._join_tail()
-        base = self._held[0]
-        held = {name: Column.of(getattr(base, name)) for name in _BASE}
-        return {"lengths": self._lengths, "totals": self._totals, **held}
+        return super().columns() | {name: Column.of(getattr(self._held[0], name)) for name in _BASE}
+
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """As `Columns.adopt`."""
+        super().adopt(columns)
+        hashes, starts, rows, tf = (columns[name].first(columns[name].length) for name in _BASE)
+        self._held, self._tail_cells = (_Base(hashes, starts, rows, tf, mapped=True), {}), 0
 
     def add_all(self, texts: Iterable[Sequence[str]]) -> None:
         """Index the next rows, one a text. Many at once cost a third of as many by one."""
@@ -204,14 +198,13 @@ class Postings:
         """Estimated bytes held."""
         base, tail = self._held
         held = 0 if base.mapped else base.nbytes
-        held += _TAIL_TERM_BYTES * len(tail) + 16 * self._tail_cells
-        return held + self._lengths.nbytes + self._totals.nbytes
+        return super().nbytes + held + _TAIL_TERM_BYTES * len(tail) + 16 * self._tail_cells
 
     @property
     def mapped_bytes(self) -> int:
         """Bytes of what is held in a mapped file."""
         base = self._held[0]
-        return (base.nbytes if base.mapped else 0) + self._lengths.mapped_bytes + self._totals.mapped_bytes
+        return super().mapped_bytes + (base.nbytes if base.mapped else 0)
 
 
 class PostingsPart(Postings):

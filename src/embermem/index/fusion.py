@@ -6,8 +6,7 @@ added to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -69,94 +68,52 @@ class Fused:
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Mapping[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
-        names = (*self.names, TOLD)
-        found: list[dict[str, ChannelScore]] = []
-        for row, off in zip(rows, told, strict=True):
-            of = self, row, off
-            found.append({name: _share(of, name) for name in names})
-        return tuple(found)
-
-    def share(self, row: int, name: str, told: float) -> tuple[float, float, float]:
-        """What one channel measured of a row, the same normalised, and its weight. Raises ValueError for a channel that
-        there is none of."""
-        if name == TOLD:
-            return -told, -told, 1.0
-        k = self.names.index(name)
-        return self.raw[k].item(row), self.normalised[k].item(row), self.weights[k]
+        return tuple(_Shares(self, row, off) for row, off in zip(rows, told, strict=True))
 
     def rank_without(self, row: int, name: str) -> int:
-        """The place, from 1, that the row would have by its score, had this channel nothing to say.
+        """The place, from 1, that the row would have by its score, had this channel nothing to say. Raises KeyError for
+        a channel that there is none of.
 
         All places are by score alone, before coverage, but for `told`'s own, which is that place with all channels.
         """
         if name == TOLD:
             return 1 + int(np.count_nonzero(self.scores > self.scores[row] + _ROUNDING))
+        if name not in self.names:
+            raise KeyError(name)
         k = self.names.index(name)
         scores = self.scores - self.weights[k] * self.normalised[k]
         return 1 + int(np.count_nonzero(scores > scores[row] + _ROUNDING))
 
 
-class _Share(ChannelScore):
-    """A channel's share in one row's score, worked out when it is read: of most hits nobody asks for it, and the rank
-    without it costs a look at all rows. A copy or a pickle is a plain ChannelScore, which holds nothing of the working
+class _Shares(Mapping[str, ChannelScore]):
+    """Each channel's share in one row's score, worked out when it is read: of most hits nobody asks for it, and the
+    rank without it costs a look at all rows. A copy or a pickle is a plain dict, which holds nothing of the working
     set."""
 
-    __slots__ = ("_name", "_of")
-    _of: _Row
-    _name: str
+    __slots__ = ("_fused", "_row", "_told")
 
-    @property
-    def raw(self) -> float:
-        return self._measured()[0]
+    def __init__(self, fused: Fused, row: int, told: float) -> None:
+        self._fused, self._row, self._told = fused, row, told
 
-    @property
-    def normalised(self) -> float:
-        return self._measured()[1]
+    def __getitem__(self, name: str) -> ChannelScore:
+        fused, row, without = self._fused, self._row, self._fused.rank_without(self._row, name)
+        if name == TOLD:
+            return ChannelScore(raw=-self._told, normalised=-self._told, weight=1.0, rank_without=without)
+        k = fused.names.index(name)
+        raw, normalised = fused.raw[k].item(row), fused.normalised[k].item(row)
+        return ChannelScore(raw=raw, normalised=normalised, weight=fused.weights[k], rank_without=without)
 
-    @property
-    def weight(self) -> float:
-        return self._measured()[2]
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._fused.names, TOLD))
 
-    @property
-    def rank_without(self) -> int:
-        fused, row, _ = self._of
-        return fused.rank_without(row, self._name)
+    def __len__(self) -> int:
+        return len(self._fused.names) + 1
 
-    def _measured(self) -> tuple[float, float, float]:
-        fused, row, told = self._of
-        return fused.share(row, self._name, told)
-
-    def __reduce__(self) -> tuple[Callable[..., ChannelScore], tuple[float | int | None, ...]]:
-        return _plain, _told(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ChannelScore) and _told(self) == _told(other)
-
-    __hash__ = ChannelScore.__hash__
+    def __reduce__(self) -> tuple[type[dict[str, ChannelScore]], tuple[dict[str, ChannelScore]]]:
+        return dict, (dict(self),)
 
     def __repr__(self) -> str:
-        return repr(copy(self))
-
-
-_Row = tuple[Fused, int, float]
-"""What is scored, a row of it, and what coverage took off this."""
-_put_of, _put_name = vars(_Share)["_of"].__set__, vars(_Share)["_name"].__set__
-
-
-def _share(of: _Row, name: str) -> _Share:
-    """A recall makes a thousand, most of which nobody reads."""
-    share = object.__new__(_Share)
-    _put_of(share, of)
-    _put_name(share, name)
-    return share
-
-
-def _plain(raw: float, normalised: float, weight: float, rank_without: int) -> ChannelScore:
-    return ChannelScore(raw=raw, normalised=normalised, weight=weight, rank_without=rank_without)
-
-
-def _told(score: ChannelScore) -> tuple[float, float, float, int | None]:
-    return score.raw, score.normalised, score.weight, score.rank_without
+        return repr(dict(self))
 
 
 def fuse(view: View) -> Fused:

@@ -1,20 +1,19 @@
-"""An array that grows at its end, so that what was read before stays as it was."""
+"""Arrays that grow at their end, so that what was read before stays as it was."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embermem.index.blocks import Blocks
+from embermem.index.blocks import Blocks, row_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["Column"]
+__all__ = ["Column", "Columns", "under"]
 
 
 class Column:
@@ -29,9 +28,8 @@ class Column:
 
     __slots__ = ("_blocks", "_data", "length", "mapped")
 
-    def __init__(self, dtype: DTypeLike, width: int | None = None, capacity: int = 64) -> None:
-        shape = (capacity,) if width is None else (capacity, width)
-        self._data: NDArray[Any] = np.zeros(shape, dtype=dtype)
+    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
+        self._data: NDArray[Any] = np.zeros(64 if width is None else (64, width), dtype=dtype)
         self._blocks: Blocks | None = None
         self.length = 0
         self.mapped = 0
@@ -93,16 +91,12 @@ class Column:
         """Bytes held, spare capacity included, but for what is mapped."""
         if not self.mapped:
             return self._data.nbytes
-        return (self.length - self.mapped) * self._row_bytes
+        return (self.length - self.mapped) * row_bytes(self._data)
 
     @property
     def mapped_bytes(self) -> int:
         """Bytes of the rows that are those of a mapped file."""
-        return self.mapped * self._row_bytes
-
-    @property
-    def _row_bytes(self) -> int:
-        return self._data.itemsize * math.prod(self._data.shape[1:])
+        return self.mapped * row_bytes(self._data)
 
     def _reserve(self, length: int) -> None:
         if length <= len(self._data):
@@ -113,3 +107,40 @@ class Column:
         grown = np.zeros((capacity, *self._data.shape[1:]), dtype=self._data.dtype)
         grown[: self.length] = self.data[: self.length]
         self._data, self.mapped = grown, 0
+
+
+class Columns:
+    """What is held as columns: the attributes that are columns, and those that are `Columns` themselves."""
+
+    def columns(self) -> dict[str, Column]:
+        """All of them by name, such as "texts.ends"; not while anything is added."""
+        found: dict[str, Column] = {}
+        for name, one in vars(self).items():
+            if isinstance(one, Column):
+                found[name] = one
+            elif isinstance(one, Columns):
+                found |= {f"{name}.{inner}": column for inner, column in one.columns().items()}
+        return found
+
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """Hold what `columns` of others gave. Raises KeyError where one is missing, DamagedBlock."""
+        for name, one in [*vars(self).items()]:
+            if isinstance(one, Column):
+                setattr(self, name, columns[name])
+            elif isinstance(one, Columns):
+                one.adopt(under(name, columns))
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held, but for what is mapped."""
+        return sum(one.nbytes for one in vars(self).values() if isinstance(one, Column | Columns))
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of what is held in a mapped file, which other processes share."""
+        return sum(one.mapped_bytes for one in vars(self).values() if isinstance(one, Column | Columns))
+
+
+def under(name: str, columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Those whose names begin with this one and a point, by the rest of their names."""
+    return {one.removeprefix(f"{name}."): column for one, column in columns.items() if one.startswith(f"{name}.")}

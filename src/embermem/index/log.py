@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import PageId, Role, ThreadId, Utterance
+from embermem.core.types import PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.core.vector_codes import StoredVectors, codes_of
 from embermem.core.vectors import quantized
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
-from embermem.index.growable_array import Column
+from embermem.index.growable_array import Column, Columns, under
 from embermem.index.labels import Labels
 from embermem.index.late import squares_of
 from embermem.index.names import Names
 from embermem.index.notes import Notes
 from embermem.index.passages import passages_of
 from embermem.index.products import code_products
-from embermem.index.said import Ids, Said, micros
+from embermem.index.said import Ids, Said, micros, moment
 from embermem.index.vectors import indexed_text
 from embermem.languages.words import asks, search_terms
 
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 _UTTERANCE_BYTES = 900
 """Estimated bytes of one utterance's record that was made: the object, its texts, two times."""
 
-_NAME_BYTES = 200
-"""Estimated bytes of a name of a thread or a speaker: the text, and an entry of a dict."""
-
 _MADE = 2048
 """Utterances whose records are kept, once they were made: a recall asks for the same ones several times."""
 
@@ -48,16 +45,14 @@ _ROLES = {role: number for number, role in enumerate(Role)}
 
 _OF_NUMBER = tuple(Role)
 
-_WRITTEN_LATER = ("next", "slots", "page_last")
+_WRITTEN_LATER = ("next", "slots", "_page_last", "_thread_ends")
 """Columns of which cells are written after they were appended."""
-
-_NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
 
 
-class Log:
+class Log(Columns):
     """What all snapshots of an owner share. Rows are only ever appended: one for each passage of an utterance, nearly
     always one.
 
@@ -74,10 +69,9 @@ class Log:
         self._made: dict[int, Utterance] = {}
         self._labels: Labels | None = None
         self._labelled = 0
-        self.part_rows = Column(np.int32)
-        """The rows that are a part of a text, and which characters; no others."""
-        self.part_starts = Column(np.int32)
-        self.part_ends = Column(np.int32)
+        self.starts = Column(np.int32)
+        """Which characters of its text a row has."""
+        self.ends = Column(np.int32)
         self.first_rows = Column(np.int32)
         self.seqs = Column(np.int64)
         self.words = Postings()
@@ -87,13 +81,11 @@ class Log:
         self.dates = DateTable()
         self.role = Column(np.int8)
 
-        self.speakers: list[str] = []
-        self._speaker_numbers: dict[str, int] = {}
+        self.speakers = Names()
         self.speaker = Column(np.int32)
 
-        self.threads: list[str] = []
-        self._thread_numbers: dict[str, int] = {}
-        self._thread_ends: list[int] = []
+        self.threads = Names()
+        self._thread_ends = Column(np.int32)
         self.thread = Column(np.int32)
         self.previous = Column(np.int32)
         self.next = Column(np.int32)
@@ -103,35 +95,18 @@ class Log:
         self._page_last = Column(np.int32)
         """Of each page the last row that there is now: of a snapshot that is older, at most its own last one."""
         self.page = Column(np.int32)
-        self._pages_so_far = Column(np.int32)
 
         self.vectors = Column(np.int8, width=dim)
         """A number is a code times the scale of its vector (`core.vectors.quantized`)."""
         self.scales = Column(np.float32)
-        self.vector_rows = Column(np.int32)
-        self.highest = Column(np.int32)
         self.slots = Column(np.int32)
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_squares = Column(np.uint16)
         self.token_ends = Column(np.int64)
         self.notes = Notes()
 
-    def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
-        """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
-
-        The copy is needed only by a caller who grows two different futures out of one snapshot.
-        """
-        with self.lock:
-            for utterance in utterances:
-                row = int(np.searchsorted(self.seqs.first(self.seqs.length), utterance.seq))
-                if row == self.rows:
-                    break
-                if self.said.ids[row] != utterance.id:
-                    return self._copy(n)
-        return self
-
-    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64] = _NO_SEQS) -> int:
-        """Append those that are newer than all it has; the number of rows up to the last of them.
+    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
+        """Append those that are newer than all it has.
 
         `embedded` has the seq of each vector that is stored, once for each passage: an utterance is cut as it was when
         its vectors were made.
@@ -141,8 +116,6 @@ class Log:
         fresh = [utterance for utterance in utterances if utterance.seq > newest]
         for start in range(0, len(fresh), _ADDED_AT_ONCE):
             self._add(fresh[start : start + _ADDED_AT_ONCE], embedded)
-        last = utterances[-1].seq if utterances else 0
-        return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
     def add_vectors(
         self, seqs: NDArray[np.int64], vectors: Vectors | StoredVectors, tokens: Sequence[bytes] = ()
@@ -163,11 +136,8 @@ class Log:
         if len(rows) == 0:
             return
         start = self.vectors.length
-        highest = int(self.highest.data[start - 1]) if start else -1
         for begin in range(0, len(first), _ADDED_AT_ONCE):
             self._add_codes(*self._codes(vectors, first[begin : begin + _ADDED_AT_ONCE]))
-        self.vector_rows.extend(rows)
-        self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
         self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
 
@@ -211,22 +181,32 @@ class Log:
         if made is None:
             if len(self._made) >= _MADE:
                 self._made = {}
-            made = self._made[first] = self.said.utterance(
-                first,
-                int(self.seqs.data[first]),
-                int(self.said_at.data[first]),
-                self._pages[int(self.page.data[first])],
-                self.threads[self.thread.data[first]],
-                _OF_NUMBER[self.role.data[first]],
-                self.speakers[self.speaker.data[first]],
-            )
+            made = self._made[first] = self._utterance(first)
         return made
+
+    def _utterance(self, row: int) -> Utterance:
+        said, role = self.said, _OF_NUMBER[self.role.data[row]]
+        metadata, passage, origin = said.extras(row)
+        return Utterance(
+            id=UtteranceId(said.ids[row]),
+            seq=int(self.seqs.data[row]),
+            page_id=PageId(self._pages[int(self.page.data[row])]),
+            thread=ThreadId(self.threads.all[self.thread.data[row]]),
+            role=role,
+            origin=origin or role.origin,
+            speaker=self.speakers.all[self.speaker.data[row]],
+            text=said.texts.text(row),
+            said_at=moment(int(self.said_at.data[row]), int(said.offset.data[row])),
+            recorded_at=moment(int(said.recorded_at.data[row]), 0),
+            metadata=metadata,
+            passage=passage,
+        )
 
     def text(self, row: int) -> str:
         """The text of a row's utterance, all of it."""
         first = int(self.first_rows.data[row])
         made = self._made.get(first)
-        return self.said.text(first) if made is None else made.text
+        return self.said.texts.text(first) if made is None else made.text
 
     def vectors_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
         """The vectors at these places, shape (len(slots), dim)."""
@@ -234,21 +214,15 @@ class Log:
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows, those of documents too."""
-        return int(self._pages_so_far.data[n - 1]) if n else 0
+        return int(self.page.first(n).max(initial=-1)) + 1
 
-    def span(self, row: int) -> tuple[int, int] | None:
-        """Which characters of its text a row has; None for all of them."""
-        rows = self.part_rows.first(self.part_rows.length)
-        if len(rows) == 0:
-            return None
-        place = int(np.searchsorted(rows, row))
-        if place == len(rows) or rows[place] != row:
-            return None
-        return int(self.part_starts.data[place]), int(self.part_ends.data[place])
+    def span(self, row: int) -> tuple[int, int]:
+        """Which characters of its text a row has."""
+        return int(self.starts.data[row]), int(self.ends.data[row])
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread; None for one that is not held."""
-        return self._thread_numbers.get(thread)
+        return self.threads.find(thread)
 
     def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
         """The number of each of these pages; None for one that is not held."""
@@ -287,9 +261,6 @@ class Log:
     def _metadata(self, begin: int, end: int) -> Iterator[tuple[int, Metadata]]:
         """The rows from `begin` to `end` that have metadata, and these: of each passage those of its utterance."""
         first_rows = self.first_rows.first(end)
-        if end and self.part_rows.length == 0:
-            yield from self.said.labelled(begin, end)
-            return
         for first, metadata in self.said.labelled(int(first_rows[begin]) if end > begin else begin, end):
             last = int(np.searchsorted(first_rows, first, side="right"))
             for row in range(max(first, begin), last):
@@ -298,14 +269,13 @@ class Log:
     def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
         `vectors` vectors have none."""
-        found = np.full(n, bare)
-        rows, held, of = self.vector_rows.first(vectors), self.vectors.first(vectors), self.scales.first(vectors)
-        # They came nearly in order: the first ones are all seen.
-        first = int(np.searchsorted(self.highest.first(vectors), n))
-        found[rows[:first]] = code_products(held[:first], of[:first], direction)
-        later = first + np.flatnonzero(rows[first:] < n)
-        if len(later):
-            found[rows[later]] = code_products(held[later], of[later], direction)
+        slots = self.slots.first(n)
+        known = np.flatnonzero((slots > 0) & (slots <= vectors))
+        found, slots = np.full(n, bare), slots[known] - 1
+        if 4 * len(known) < vectors:
+            found[known] = code_products(self.vectors.data[slots], self.scales.data[slots], direction)
+        else:  # gathering so many costs more than multiplying all
+            found[known] = code_products(self.vectors.first(vectors), self.scales.first(vectors), direction)[slots]
         return found
 
     def speaking(self, n: int) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
@@ -313,68 +283,30 @@ class Log:
         of = self.speaker.first(n).astype(np.int64) * len(_ROLES) + self.role.first(n)
         numbers, which = np.unique(of, return_inverse=True)
         roles = tuple(_ROLES)
-        return [(self.speakers[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
+        return [(self.speakers.all[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
 
     def columns(self) -> dict[str, Column]:
-        """All arrays that are held, by name; not while anything is added."""
-        own = {name: one for name, one in vars(self).items() if isinstance(one, Column)}
-        return {
-            **{name.removeprefix("_"): one for name, one in own.items()},
-            "page_ids": self._pages.packed,
-            **{f"dates.{name}": one for name, one in self.dates.columns().items()},
-            **{f"said.{name}": one for name, one in self.said.columns().items()},
-            **{f"words.{name}": one for name, one in self.words.columns().items()},
-        }
+        """As `Columns.columns`."""
+        return super().columns() | {f"dates.{name}": one for name, one in self.dates.columns().items()}
 
-    def held(self) -> tuple[dict[str, Column], Names]:
-        """Arrays and names as a file keeps them. What later rows write into cells of earlier ones is copied."""
+    def held(self) -> dict[str, Column]:
+        """The same as they are now, for a file. What later rows write into cells of earlier ones is copied."""
         with self.lock:
-            arrays = {name: _still(one) for name, one in self.columns().items()}
-            for name in _WRITTEN_LATER:
-                arrays[name] = Column.of(arrays[name].first(arrays[name].length).copy())
-            arrays["thread_ends"] = Column.of(np.array(self._thread_ends, dtype=np.int32))
-            names = Names(
-                speakers=[*self.speakers],
-                threads=[*self.threads],
-                odd_ids=dict(self.said.ids.odd),
-                odd_pages=dict(self._pages.odd),
-            )
-        return arrays, names
+            arrays = {name: one.first(one.length) for name, one in self.columns().items()}
+            return {name: Column.of(one.copy() if name in _WRITTEN_LATER else one) for name, one in arrays.items()}
 
-    def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
-        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing,
-        DamagedBlock."""
-        for name, one in vars(self).items():
-            if isinstance(one, Column):
-                setattr(self, name, arrays[name.removeprefix("_")])
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """As `Columns.adopt`."""
+        super().adopt(columns)
+        self.dates.adopt(under("dates", columns))
         for name in _WRITTEN_LATER:  # their cells are written from here on: they are checked before
-            _ = arrays[name].data
-        self._pages = Ids(arrays["page_ids"], names.odd_pages)
-        self.dates.adopt(_under("dates.", arrays))
-        self.said.adopt(_under("said.", arrays), names.odd_ids)
-        self.words = Postings.on(_under("words.", arrays))
-        self.speakers, self.threads = [*names.speakers], [*names.threads]
-        self._speaker_numbers = {name: number for number, name in enumerate(self.speakers)}
-        self._thread_numbers = {name: number for number, name in enumerate(self.threads)}
-        ends = arrays["thread_ends"]
-        self._thread_ends = ends.first(ends.length).tolist()
+            _ = columns[name].data
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held, but for what is mapped."""
-        own = sum(one.nbytes for one in vars(self).values() if isinstance(one, Column))
-        said = sum(one.nbytes for name, one in self.said.columns().items() if name != "ids") + self.said.ids.nbytes
         labels = 0 if self._labels is None else self._labels.nbytes
-        names = _NAME_BYTES * (len(self.threads) + len(self.speakers))
-        made = _UTTERANCE_BYTES * len(self._made) + self.notes.nbytes
-        return own + said + self._pages.nbytes + self.dates.nbytes + self.words.nbytes + labels + names + made
-
-    @property
-    def mapped_bytes(self) -> int:
-        """Bytes of what is held in a mapped file, which other processes share."""
-        own = sum(one.mapped_bytes for one in vars(self).values() if isinstance(one, Column))
-        parts = (*self.said.columns().values(), *self.dates.columns().values(), self._pages.packed)
-        return own + sum(one.mapped_bytes for one in parts) + self.words.mapped_bytes
+        return super().nbytes + self.dates.nbytes + labels + self.notes.nbytes + _UTTERANCE_BYTES * len(self._made)
 
     def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
@@ -390,7 +322,7 @@ class Log:
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
-        self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
+        self.speaker.extend([self.speakers.number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, texts, begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
         self.said.extend(utterances, begin, [row == first for row, first in enumerate(first_rows, begin)])
@@ -405,23 +337,19 @@ class Log:
         utterances: list[Utterance] = []
         texts: list[str] = []
         first_rows: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
         for one, count in zip(said, vectors.tolist(), strict=True):
             first, spans = begin + len(texts), passages_of(one, count or None)
-            if len(spans) > 1:
-                self.part_starts.extend([start for start, _ in spans])
-                self.part_ends.extend([end for _, end in spans])
-                self.part_rows.extend(range(first, first + len(spans)))
+            starts += [start for start, _ in spans]
+            ends += [end for _, end in spans] if len(spans) > 1 else [len(one.text)]
             utterances += [one] * len(spans)
             texts += [one.text[start:end].strip() for start, end in spans]
             first_rows += [first] * len(spans)
         self.first_rows.extend(first_rows)
+        self.starts.extend(starts)
+        self.ends.extend(ends)
         return utterances, texts
-
-    def _speaker_number(self, speaker: str) -> int:
-        number = self._speaker_numbers.setdefault(speaker, len(self.speakers))
-        if number == len(self.speakers):
-            self.speakers.append(speaker)
-        return number
 
     def _add_to_threads(self, utterances: Sequence[Utterance], texts: Sequence[str], begin: int) -> None:
         """Passages of a document follow nobody: their order is that of the text, not that in which they came. Messages
@@ -429,16 +357,14 @@ class Log:
         numbers: list[int] = []
         previous: list[int] = []
         for row, (utterance, text) in enumerate(zip(utterances, texts, strict=True), begin):
-            number = self._thread_numbers.get(utterance.thread)
-            if number is None:
-                number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
-                self._thread_ends.append(-1)
-                self.threads.append(utterance.thread)
+            number = self.threads.number(utterance.thread)
+            if number == self._thread_ends.length:
+                self._thread_ends.extend([-1])
             numbers.append(number)
             alone = utterance.passage is not None or not text
-            previous.append(-1 if alone else self._thread_ends[number])
+            previous.append(-1 if alone else int(self._thread_ends.data[number]))
             if not alone:
-                self._thread_ends[number] = row
+                self._thread_ends.set(number, row)
         self.thread.extend(numbers)
         self.previous.extend(previous)
         self.next.extend([0] * len(utterances))
@@ -448,7 +374,6 @@ class Log:
 
     def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
-        so_far: list[int] = []
         fresh: list[str] = []
         first: list[int] = []
         pages = self._page_first.length
@@ -460,14 +385,12 @@ class Log:
                 fresh.append(page_id)
                 first.append(row)
             numbers.append(number)
-            so_far.append(pages + len(first))
         self._pages.extend(fresh)
         self._page_last.extend(first)
         self._page_first.extend(first)
         for row, number in enumerate(numbers, begin):
             self._page_last.set(number, row)
         self.page.extend(numbers)
-        self._pages_so_far.extend(so_far)
 
     def _known_pages(self, page_ids: Sequence[str]) -> list[int | None]:
         """The numbers of pages that something was said on before. What is said next is mostly said on the newest."""
@@ -476,19 +399,8 @@ class Log:
             return [newest]
         return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
-    def _copy(self, n: int) -> Log:
-        copy = Log(self.dim, self.token_dim)
-        rows = self.vector_rows.first(self.vectors.length)
-        said = [self.utterance(row) for row in range(n) if self.first_rows.data[row] == row]
-        copy.add(said, self.seqs.data[rows])
-        ends = self.token_ends.first(self.vectors.length)
-        tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
-        vectors = self.vectors_of(np.arange(len(rows)))
-        copy.add_vectors(self.seqs.data[rows], vectors, tokens if self.token_dim else ())
-        return copy
 
-
-class Utterances(Sequence[Utterance]):
+class Utterances:
     """The utterances of a log's first n rows, made as they are asked for."""
 
     def __init__(self, log: Log, n: int) -> None:
@@ -497,28 +409,13 @@ class Utterances(Sequence[Utterance]):
     def __len__(self) -> int:
         return self._n
 
-    @overload
-    def __getitem__(self, index: int) -> Utterance: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
-    def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
-        if isinstance(index, slice):
-            return [self._log.utterance(row) for row in range(*index.indices(self._n))]
-        if not -self._n <= index < self._n:
-            raise IndexError(index)
-        return self._log.utterance(index % self._n)
+    def __getitem__(self, row: int) -> Utterance:
+        if not 0 <= row < self._n:
+            raise IndexError(row)
+        return self._log.utterance(row)
 
     def __iter__(self) -> Iterator[Utterance]:
-        return (self._log.utterance(row) for row in range(self._n))
-
-
-def _still(column: Column) -> Column:
-    """A column as it is now."""
-    return Column.of(column.first(column.length))
-
-
-def _under(prefix: str, arrays: Mapping[str, Column]) -> dict[str, Column]:
-    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
+        return map(self._log.utterance, range(self._n))
 
 
 def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:

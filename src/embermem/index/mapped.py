@@ -1,9 +1,10 @@
 """A snapshot in a file that can be mapped: a cache beside the store, so that a process need not work it out again.
 
-The file is a head, arrays, and checksums of their blocks, which are looked at when a block is first read
-(index/blocks.py). Mapped, it is memory that all processes share and the system may take back; what a process writes to
-it (what is said later, in the room left behind each array) stays its own. A file is never changed: it is replaced, or
-removed. What it holds is checked by whoever reads what is newer (`Residents`), never trusted to be the newest.
+The file is arrays, checksums of their blocks, which are looked at when a block is first read (index/blocks.py), and a
+head that says where they are. Mapped, it is memory that all processes share and the system may take back; what a
+process writes to it (what is said later, in the room left behind each array) stays its own. A file is never changed: it
+is replaced, or removed. What it holds is checked by whoever reads what is newer (`Residents`), never trusted to be the
+newest.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ import msgspec
 import numpy as np
 
 from embermem import core, languages
-from embermem.core.packed_ids import PACKED, unpacked_id
-from embermem.core.types import Fact, OwnerId, Persona
+from embermem.core.packed_ids import unpacked_id
+from embermem.core.types import Fact, OwnerId, PageId, Persona
 from embermem.index.blocks import Blocks, rows_of_block, sums_of
-from embermem.index.growable_array import Column
-from embermem.index.names import Names
+from embermem.index.growable_array import Column, under
+from embermem.index.said import Blob
 from embermem.index.segments import SegmentRow
 
 try:
@@ -42,35 +43,23 @@ if TYPE_CHECKING:
 __all__ = ["Held", "read", "write"]
 
 _MAGIC = b"EMBERIX2"
-_HEAD = struct.Struct("<8sII")
-"""The magic, the head's length and its checksum."""
+_END = struct.Struct("<8sII")
+"""The last bytes of a file: the magic, the head's length and its checksum."""
 _SUM = np.dtype("<u4")
 _MAPS = os.name == "posix"
 """Windows lets nobody remove or replace a file that any process has mapped: there its contents are read."""
 _PAGE = 4096
-_LARGEST_HEAD = 2**28
 _WORD_CUTTERS = ("PyStemmer", "rjieba")
 """Packages by which texts are cut into terms: another version may cut otherwise than the postings of a file."""
 _ROOM, _LEAST_ROOM = 8, 64
 """An array has room for one more row for so many, at least for so many, before this process needs a copy of it."""
 
 
-class Derived(msgspec.Struct, frozen=True, kw_only=True):
-    """What was derived of an owner, and the terms of facts."""
-
-    segments: list[SegmentRow]
-    persona: Persona
-    archived_facts: list[Fact]
-    ended_facts: list[Fact]
-    expiring: list[tuple[str, datetime]]
-    fact_terms: dict[str, list[str]]
-
-
 class Held(msgspec.Struct, kw_only=True):
     """A snapshot as a file has it: what stands at (seq, revision) of the store with this mark, with vectors of an
-    embedder. `arrays` has (name → column)."""
+    embedder, and the terms of its facts. `arrays` has (name → column)."""
 
-    owner: str
+    owner: OwnerId
     embedder: str
     dim: int
     token_dim: int
@@ -79,8 +68,12 @@ class Held(msgspec.Struct, kw_only=True):
     born: int
     mark: str
     vectors: int
-    names: Names
-    derived: msgspec.Raw
+    segments: tuple[SegmentRow, ...]
+    persona: Persona
+    archived_facts: tuple[Fact, ...]
+    ended_facts: tuple[Fact, ...]
+    expiring: tuple[tuple[PageId, datetime], ...]
+    fact_terms: dict[str, list[str]]
     arrays: dict[str, Column] = {}
 
     @property
@@ -99,23 +92,19 @@ class _Section(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
-    """`sums` is the place of the checksums of all blocks, section by section, and their own checksum."""
+    """`sums` are the place of the checksums of all blocks, section by section, how many there are, and their own
+    checksum."""
 
     version: str
-    size: int
     sections: list[_Section]
-    sums: tuple[int, int]
+    sums: tuple[int, int, int]
     held: msgspec.Raw
 
 
 def write(held: Held, file: BinaryIO) -> None:
     """Write it into an empty file, and see it through to the disk. Raises OSError."""
     arrays, held = held.arrays, msgspec.structs.replace(held, arrays={})
-    # The sections' offsets depend on the head's length, and the head on these: it is given the room of a larger one.
-    sections = list(_sections(arrays, 0))
-    told = msgspec.json.encode(held)
-    start = _aligned(_HEAD.size + len(_head(sections, (2**62, 2**32), 2**62, told)) + 20 * len(sections))
-    sections = list(_sections(arrays, start))
+    sections = list(_sections(arrays))
     sums = [np.zeros(0, dtype=np.uint32)]
     for section in sections:  # the room behind each is a hole, which takes no place on the disk
         numbers = np.ascontiguousarray(arrays[section.name].first(section.length))
@@ -123,15 +112,15 @@ def write(held: Held, file: BinaryIO) -> None:
             sums.append(sums_of(numbers))
             file.seek(section.offset)
             file.write(numbers.data.cast("B"))
-    of_blocks = np.concatenate(sums).astype(_SUM).tobytes()
-    end = _aligned(sections[-1].offset + _bytes_of(sections[-1], sections[-1].room))
+    of_blocks = np.concatenate(sums).astype(_SUM)
+    end = sections[-1].offset + _bytes_of(sections[-1], sections[-1].room)
+    of_all = end, len(of_blocks), zlib.crc32(of_blocks.tobytes())
+    told = msgspec.Raw(msgspec.json.encode(held))
+    head = msgspec.json.encode(_Head(version=_version(), sections=sections, sums=of_all, held=told))
     file.seek(end)
-    file.write(of_blocks)
-    head = _head(sections, (end, zlib.crc32(of_blocks)), end + len(of_blocks), told)
-    file.seek(0)
-    file.write(_HEAD.pack(_MAGIC, len(head), zlib.crc32(head)))
+    file.write(of_blocks.tobytes())
     file.write(head)
-    file.truncate(end + len(of_blocks))
+    file.write(_END.pack(_MAGIC, len(head), zlib.crc32(head)))
     file.flush()
     os.fsync(file.fileno())
 
@@ -148,12 +137,9 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, token_dim: int) ->
         return None
     try:
         head = _head_of(area)
-        if head is None or head.version != _version() or head.size != len(area):
+        if head.version != _version():
             return None
-        held = msgspec.json.decode(head.held, type=Held)
-        sums = _sums(area, head)
-        if sums is None:
-            return None
+        held, sums = msgspec.json.decode(head.held, type=Held), _sums(area, head)
         held.arrays = {section.name: _column(area, section, sums) for section in head.sections}
     except (ValueError, TypeError, struct.error, msgspec.DecodeError):
         return None
@@ -183,23 +169,17 @@ def utterance_ids(data: bytes) -> frozenset[str]:
     """The ids of all utterances in the bytes of a file, whichever version wrote it; none of a damaged file."""
     try:
         head = _head_of(data)
-        told = None if head is None else msgspec.json.decode(head.held, type=Held)
-        section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
-    except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
+        ids = [one for one in head.sections if one.name.startswith("said.ids.")]
+        held = {one.name.removeprefix("said.ids."): Column.of(_rows(data, one)[: one.length]) for one in ids}
+        odd = Blob()
+        odd.adopt(under("odd", held))
+        return frozenset(odd.texts()).union(filter(None, (unpacked_id(one.tobytes()) for one in held["packed"].data)))
+    except (ValueError, TypeError, KeyError, struct.error, msgspec.DecodeError):
         return frozenset()
-    if section is None or told is None or section.offset + section.length * PACKED > len(data):
-        return frozenset()
-    packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
-    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
 
 
-def derived(held: Held) -> Derived:
-    """What was derived, decoded. Raises msgspec.DecodeError."""
-    return msgspec.json.decode(held.derived, type=Derived)
-
-
-def _sections(arrays: Mapping[str, Column], start: int) -> Iterator[_Section]:
-    offset = start
+def _sections(arrays: Mapping[str, Column]) -> Iterator[_Section]:
+    offset = 0
     for name, column in arrays.items():
         width = column.data.shape[1] if column.data.ndim == 2 else None
         room = column.length + column.length // _ROOM + _LEAST_ROOM
@@ -208,43 +188,36 @@ def _sections(arrays: Mapping[str, Column], start: int) -> Iterator[_Section]:
         offset = _aligned(offset + _bytes_of(section, room))
 
 
-def _head(sections: list[_Section], sums: tuple[int, int], size: int, told: bytes) -> bytes:
-    head = _Head(version=_version(), size=size, sections=sections, sums=sums, held=msgspec.Raw(told))
-    return msgspec.json.encode(head)
+def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head:
+    """Raises ValueError or struct.error for a file that is cut off or damaged."""
+    magic, length, checksum = _END.unpack(area[-_END.size :])
+    head = area[-_END.size - length : -_END.size]
+    if magic != _MAGIC or zlib.crc32(head) != checksum:
+        raise ValueError("no head")
+    return msgspec.json.decode(head, type=_Head)
 
 
-def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
-    magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
-    if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
-        return None
-    head = area[_HEAD.size : _HEAD.size + length]
-    return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
-
-
-def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint32]] | None:
-    """The checksums of each section's blocks; None where they are damaged themselves."""
-    at, checksum = head.sums
-    data = bytes(area[at:])
+def _sums(area: mmap.mmap | bytearray, head: _Head) -> dict[str, NDArray[np.uint32]]:
+    """The checksums of each section's blocks. Raises ValueError where they are damaged themselves."""
+    at, count, checksum = head.sums
+    data = np.frombuffer(area, _SUM, count, at)
     counts = [-(-one.length // rows_of_block(_bytes_of(one, 1))) if _bytes_of(one, 1) else 0 for one in head.sections]
-    if zlib.crc32(data) != checksum or len(data) != sum(counts) * _SUM.itemsize:
-        return None
-    parts = np.split(np.frombuffer(data, dtype=_SUM), np.cumsum(counts)[:-1])
+    if zlib.crc32(data.tobytes()) != checksum or count != sum(counts):
+        raise ValueError("damaged checksums")
+    parts = np.split(data, np.cumsum(counts)[:-1])
     return {section.name: part for section, part in zip(head.sections, parts, strict=True)}
 
 
 def _column(area: mmap.mmap | bytearray, section: _Section, sums: Mapping[str, NDArray[np.uint32]]) -> Column:
-    dtype = np.dtype(section.dtype)
-    width = 1 if section.width is None else section.width
-    if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
+    return Column.on(_rows(area, section), section.length, Blocks(sums[section.name]))
+
+
+def _rows(area: mmap.mmap | bytearray | bytes, section: _Section) -> NDArray[Any]:
+    """A section's rows, with the room behind them. Raises ValueError."""
+    dtype, shape = np.dtype(section.dtype), (section.room, *(() if section.width is None else (section.width,)))
+    if min(section.length, *shape) < 0 or section.length > section.room or dtype.hasobject:
         raise ValueError(section.name)
-    data: NDArray[Any] = np.frombuffer(area, dtype, section.room * width, section.offset) if width else _nothing(dtype)
-    if section.width is not None:
-        data = data.reshape(section.room, width)
-    return Column.on(data, section.length, Blocks(sums[section.name]))
-
-
-def _nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.zeros(0, dtype=dtype)
+    return np.ndarray(shape, dtype, area, section.offset)
 
 
 def _bytes_of(section: _Section, rows: int) -> int:

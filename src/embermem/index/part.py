@@ -7,6 +7,7 @@ pages are numbered anew among the rows, so that they are as if nothing else had 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +16,16 @@ from embermem.core.types import PageId, ThreadId, Utterance
 from embermem.index.bm25 import PostingsPart
 from embermem.index.growable_array import Column
 from embermem.index.log import Log
-from embermem.index.products import code_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from embermem.core.types import Vector
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int32]
 
-__all__ = ["Part"]
+__all__ = ["Part", "Whole"]
 
 
 class Part(Log):
@@ -46,7 +44,7 @@ class Part(Log):
         self.words = PostingsPart(log.words, rows, self._row_of)
         self.dates = log.dates.part(rows, self._row_of)
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
-        for name in ("seqs", "said_at", "text_length", "asks", "role", "slots"):
+        for name in ("seqs", "said_at", "text_length", "asks", "role", "slots", "starts", "ends"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
         for name in ("vectors", "scales", "tokens", "token_squares", "token_ends"):
             setattr(self, name, getattr(log, name))
@@ -55,14 +53,13 @@ class Part(Log):
     def _number_anew(self) -> None:
         log, rows = self._log, self._rows
         speaker, self._speakers_there = _renumbered(log.speaker.data[rows])
-        self.speakers = [log.speakers[number] for number in self._speakers_there.tolist()]
+        self.speakers.all = [log.speakers.all[number] for number in self._speakers_there.tolist()]
         self.speaker = Column.of(speaker)
         thread, self._threads_there = _renumbered(log.thread.data[rows])
         self.thread = Column.of(thread)
         self.previous, self.next = _linked(thread, self.alone(len(rows)))
         page, self._pages_there = _renumbered(log.page.data[rows])
         self.page = Column.of(page)
-        self._pages_so_far = Column.of(np.maximum.accumulate(page) + 1 if len(page) else page)
 
     def pages_here(self, log: Log) -> Rows:
         """The numbers that its pages have in the log that it was made a part of."""
@@ -79,10 +76,6 @@ class Part(Log):
     def text(self, row: int) -> str:
         """As of the log."""
         return self._log.text(int(self._rows[row]))
-
-    def span(self, row: int) -> tuple[int, int] | None:
-        """As of the log."""
-        return self._log.span(int(self._rows[row]))
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread here; None for one that is not held."""
@@ -102,29 +95,28 @@ class Part(Log):
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
 
-    def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
-        """As of the log, of these rows."""
-        codes, scales = self.vectors, self.scales
-        slots = self.slots.first(n)
-        known = np.flatnonzero((slots > 0) & (slots <= vectors))
-        found, slots = np.full(n, bare), slots[known] - 1
-        if 4 * len(known) < vectors:
-            found[known] = code_products(codes.data[slots], scales.data[slots], direction)
-        else:  # gathering so many costs more than multiplying all
-            found[known] = code_products(codes.first(vectors), scales.first(vectors), direction)[slots]
-        return found
-
     @property
     def nbytes(self) -> int:
         """What it holds alone."""
-        columns = (
-            *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.role),
-            *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page, self._pages_so_far),
-        )
+        own = (one for name, one in vars(self).items() if isinstance(one, Column) and one is not vars(self._log)[name])
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)
-        held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)
-        held += self.words.nbytes + self.dates.nbytes + self.notes.nbytes
-        return held
+        held = sum(one.nbytes for one in own) + sum(one.nbytes for one in arrays)
+        return held + self.words.nbytes + self.dates.nbytes + self.notes.nbytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """Of each page of a narrowed snapshot: whether some utterance of it was left out, and how many pages of the whole
+    memory began after it (`Snapshot.newer_pages`)."""
+
+    cut: Mask
+    newer: Rows
+
+    @classmethod
+    def of(cls, before: Whole | None, here: Rows, cut: Mask, newer: Rows) -> Whole:
+        """That of the pages `here` of a snapshot, of which those `cut` lose an utterance, and after which so many
+        `newer` ones began; `before` is what it knows itself, if it was narrowed."""
+        return cls(cut[here] if before is None else before.cut[here] | cut[here], newer[here])
 
 
 def _renumbered(numbers: NDArray[Any]) -> tuple[Rows, Rows]:

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-import msgspec
-
+from embermem.core.recent import Recent
 from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
 from embermem.index.blocks import DamagedBlock
@@ -28,9 +27,6 @@ _WORN = 8
 
 _MOMENTS_KEPT = 4
 """Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
-_MOMENT_BYTES_A_ROW, _FACT_BYTES = 60, 1500
-"""Estimated bytes that a moment's snapshot holds for each row when it was asked (neighbours, lengths of windows), and
-for each fact."""
 
 
 class Residents:
@@ -138,7 +134,7 @@ class Residents:
             return
         try:
             resident.snapshot = Snapshot.of_held(held)
-        except (DamagedBlock, KeyError, ValueError, msgspec.DecodeError) as error:
+        except (DamagedBlock, KeyError, ValueError) as error:
             logger.warning("the file %s is damaged, and is not used (%s)", file, type(error).__name__)
             return
         resident.unkept = 0
@@ -155,18 +151,17 @@ class Residents:
         )
         if (seq, revision, moment.valid_at) == (held.seq, held.revision, None):
             return held
-        key = replace(moment, seq=seq, revision=revision), held.vectors_held
-        found = resident.moments.pop(key, None)
-        if found is None:
+        asked = replace(moment, seq=seq, revision=revision)
+
+        def narrow() -> Snapshot:
             found = held.narrowed(seq, revision)
             if revision < held.revision:
-                found = self._segments(owner_id, resident, revision).at(found, held.segment_table)
+                found = self._segments(owner_id, resident, revision).at(found, held.segments)
             if revision < held.revision or moment.valid_at is not None:
-                found = with_persona(found, self._source.persona_then(owner_id, replace(moment, revision=revision)))
-        resident.moments[key] = found
-        while len(resident.moments) > _MOMENTS_KEPT:
-            resident.moments.popitem(last=False)
-        return found
+                found = with_persona(found, self._source.persona_then(owner_id, asked))
+            return found
+
+        return resident.moments.of((asked, held.vectors_held), narrow)
 
     def _segments(self, owner_id: OwnerId, resident: _Resident, revision: int) -> SegmentHistory:
         if resident.segments is None or resident.segments.revision < revision:
@@ -282,7 +277,7 @@ class _Resident:
         self.lock = threading.Lock()
         self.snapshot = empty
         self.segments: SegmentHistory | None = None
-        self.moments: OrderedDict[tuple[Moment, int], Snapshot] = OrderedDict()
+        self.moments: Recent[tuple[Moment, int], Snapshot] = Recent(_MOMENTS_KEPT)
         self.nbytes = 0
         self.resides = True
         self.read = False
@@ -306,10 +301,7 @@ class _Resident:
     def nbytes_held(self) -> int:
         """Estimated bytes held."""
         past = 0 if self.segments is None else self.segments.nbytes
-        moments = sum(
-            _MOMENT_BYTES_A_ROW * one.n + _FACT_BYTES * len(one.facts.rows) + one.narrowed_bytes
-            for one in self.moments.values()
-        )
+        moments = sum(one.bytes_beside(self.snapshot) for one in self.moments.values())
         return self.snapshot.nbytes + self.snapshot.mapped_bytes + past + moments
 
 

@@ -11,15 +11,15 @@ import msgspec
 import numpy as np
 
 from embermem.core.packed_ids import PACKED, IdTable, packed_ids, unpacked_id
-from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId, UtteranceOrigin
-from embermem.index.growable_array import Column
+from embermem.core.types import Passage, Utterance, UtteranceOrigin
+from embermem.index.growable_array import Column, Columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from embermem.core.metadata import Metadata
 
-__all__ = ["Blob", "Ids", "Said", "micros"]
+__all__ = ["Blob", "Ids", "Said", "micros", "moment"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -29,13 +29,15 @@ _MOST_LATER = 1024
 """Ids that may come before the table is made anew, beside an eighth of those in it."""
 
 
-class Ids:
+class Ids(Columns):
     """Ids of things that are numbered from 0. One writer, many readers."""
 
-    def __init__(self, packed: Column | None = None, odd: Mapping[int, str] | None = None) -> None:
-        self.packed = Column(np.uint8, width=PACKED) if packed is None else packed
-        self.odd: dict[int, str] = {} if odd is None else dict(odd)
-        """Those that are not packed, which tests and importers make, by their numbers."""
+    def __init__(self) -> None:
+        self.packed = Column(np.uint8, width=PACKED)
+        self.odd_numbers = Column(np.int32)
+        """The numbers of ids that are not packed, which tests and importers make."""
+        self.odd = Blob()
+        self._odd: dict[int, str] = {}
         self._table: IdTable | None = None
         self._later: dict[str, int] = {}
         """Those that came after the table was made."""
@@ -44,8 +46,11 @@ class Ids:
     def extend(self, ids: Sequence[str]) -> None:
         """The next ids."""
         first, packed = self.packed.length, packed_ids(ids)
-        for place in np.flatnonzero(~packed.any(axis=1)).tolist():
-            self.odd[first + place] = ids[place]
+        odd = {first + place: ids[place] for place in np.flatnonzero(~packed.any(axis=1)).tolist()}
+        if odd:
+            self.odd_numbers.extend([*odd])
+            self.odd.extend_texts([*odd.values()])
+            self._odd |= odd
         with self._lock:
             self.packed.extend(packed)
             if self._table is not None:
@@ -55,7 +60,7 @@ class Ids:
                     self._table, self._later = None, {}
 
     def __getitem__(self, number: int) -> str:
-        return unpacked_id(self.packed.data[number].tobytes()) or self.odd.get(number, "")
+        return unpacked_id(self.packed.data[number].tobytes()) or self._odd.get(number, "")
 
     def numbers(self, wanted: Sequence[str]) -> list[int | None]:
         """The number of each of these ids; None for one that is not held."""
@@ -74,22 +79,28 @@ class Ids:
     def _known(self) -> tuple[IdTable, Mapping[str, int]]:
         with self._lock:
             if self._table is None:
-                self._table = IdTable(self.packed.first(self.packed.length), dict(self.odd))
+                self._table = IdTable(self.packed.first(self.packed.length), dict(self._odd))
             return self._table, self._later
+
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """As `Columns.adopt`."""
+        super().adopt(columns)
+        numbers = self.odd_numbers.first(self.odd_numbers.length).tolist()
+        self._odd = dict(zip(numbers, self.odd.texts(), strict=True))
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held."""
         table = 0 if self._table is None else 4 * len(self._table)
-        return self.packed.nbytes + table + _ODD_ID_BYTES * (len(self.odd) + len(self._later))
+        return super().nbytes + table + _ODD_ID_BYTES * (len(self._odd) + len(self._later))
 
 
-class Blob:
+class Blob(Columns):
     """Byte strings one after the other; `ends` has where each ends."""
 
-    def __init__(self, data: Column | None = None, ends: Column | None = None) -> None:
-        self.data = Column(np.uint8, capacity=4096) if data is None else data
-        self.ends = Column(np.int64) if ends is None else ends
+    def __init__(self) -> None:
+        self.data = Column(np.uint8)
+        self.ends = Column(np.int64)
 
     def extend(self, pieces: Sequence[bytes]) -> None:
         """The next ones."""
@@ -97,13 +108,25 @@ class Blob:
         self.data.extend(np.frombuffer(b"".join(pieces), dtype=np.uint8))
         self.ends.extend(ends)
 
+    def extend_texts(self, texts: Sequence[str]) -> None:
+        """The next ones, as UTF-8."""
+        self.extend([one.encode("utf-8", "surrogatepass") for one in texts])
+
+    def text(self, place: int) -> str:
+        """One of these."""
+        return self[place].decode("utf-8", "surrogatepass")
+
+    def texts(self) -> list[str]:
+        """All of them."""
+        return [self.text(place) for place in range(self.ends.length)]
+
     def __getitem__(self, place: int) -> bytes:
         ends = self.ends.data
         begin = int(ends[place - 1]) if place else 0
         return self.data.part(begin, int(ends[place])).tobytes()
 
 
-class Said:
+class Said(Columns):
     """The utterances of rows, of which only the first of each utterance's counts. One writer, many readers."""
 
     def __init__(self) -> None:
@@ -120,12 +143,7 @@ class Said:
     def extend(self, said: Sequence[Utterance], begin: int, begins: Sequence[bool]) -> None:
         """The utterance of each of the next rows, from `begin` on, and whether the row is its first."""
         self.ids.extend([one.id for one in said])
-        self.texts.extend(
-            [
-                one.text.encode("utf-8", "surrogatepass") if first else b""
-                for one, first in zip(said, begins, strict=True)
-            ]
-        )
+        self.texts.extend_texts([one.text if first else "" for one, first in zip(said, begins, strict=True)])
         self.offset.extend([_minutes(one.said_at) for one in said])
         self.recorded_at.extend([micros(one.recorded_at) for one in said])
         more = [
@@ -135,10 +153,6 @@ class Said:
         ]
         self.more.extend([msgspec.json.encode((one.metadata, one.passage, one.origin)) for _, one in more])
         self.more_rows.extend([row for row, _ in more])  # written last: what it names is there
-
-    def text(self, row: int) -> str:
-        """The text of the utterance that begins with a row."""
-        return self.texts[row].decode("utf-8", "surrogatepass")
 
     def extras(self, row: int) -> tuple[Metadata, Passage | None, UtteranceOrigin | None]:
         """The metadata of an utterance, where in which document it stands, and its origin; None: that of its role."""
@@ -155,51 +169,14 @@ class Said:
         for place, row in enumerate(rows[first:last].tolist(), first):
             yield row, _extras(self.more[place])[0]
 
-    def utterance(self, row: int, seq: int, at: int, page: str, thread: str, role: Role, speaker: str) -> Utterance:
-        """The utterance that begins with a row; `at` in microseconds since 1970 (UTC)."""
-        metadata, passage, origin = self.extras(row)
-        return Utterance(
-            id=UtteranceId(self.ids[row]),
-            seq=seq,
-            page_id=PageId(page),
-            thread=ThreadId(thread),
-            role=role,
-            origin=origin or role.origin,
-            speaker=speaker,
-            text=self.text(row),
-            said_at=_moment(at, int(self.offset.data[row])),
-            recorded_at=_moment(int(self.recorded_at.data[row]), 0),
-            metadata=metadata,
-            passage=passage,
-        )
-
-    def columns(self) -> dict[str, Column]:
-        """All that is held but for ids of another form."""
-        return {
-            "ids": self.ids.packed,
-            "texts": self.texts.data,
-            "text_ends": self.texts.ends,
-            "offset": self.offset,
-            "recorded_at": self.recorded_at,
-            "more_rows": self.more_rows,
-            "more": self.more.data,
-            "more_ends": self.more.ends,
-        }
-
-    def adopt(self, columns: Mapping[str, Column], odd_ids: Mapping[int, str]) -> None:
-        """Hold these columns, those of `columns` of others."""
-        self.ids = Ids(columns["ids"], odd_ids)
-        self.texts = Blob(columns["texts"], columns["text_ends"])
-        self.offset, self.recorded_at = columns["offset"], columns["recorded_at"]
-        self.more_rows, self.more = columns["more_rows"], Blob(columns["more"], columns["more_ends"])
-
 
 def micros(at: datetime) -> int:
     """Microseconds since 1970 (UTC)."""
     return (at - _EPOCH) // _MICROSECOND
 
 
-def _moment(microseconds: int, minutes: int) -> datetime:
+def moment(microseconds: int, minutes: int) -> datetime:
+    """The time so many microseconds after 1970 (UTC), in a zone so many minutes from UTC."""
     at = _EPOCH + timedelta(microseconds=microseconds)
     return at.astimezone(timezone(timedelta(minutes=minutes))) if minutes else at
 

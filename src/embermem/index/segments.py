@@ -2,111 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
-from embermem.core.types import Segment
+from embermem.core.types import SegmentId
 from embermem.index.products import cosines, direction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import SegmentId, Vector, Vectors
+    from embermem.core.types import Segment, Vector, Vectors
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SegmentRow", "SegmentTable", "Segments"]
+__all__ = ["SegmentRow", "SegmentTable", "sums_by"]
 
 
-class Segments(Protocol):
-    """An owner's segments as a query sees them, now (`SegmentTable`) or at a moment (`past.SegmentsThen`)."""
+class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a query reads of a segment beside its vector: `counted` are the words that it is compared by, each once;
+    `change_no` is the change that wrote its text. A segment of which nothing is known has its id alone."""
 
-    @property
-    def archived(self) -> NDArray[np.bool_]:
-        """Which places hold a segment that left mid-term memory."""
-
-    @property
-    def nbytes(self) -> int:
-        """Estimated bytes held."""
-
-    def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
-        """Eq. 2 of every segment against the query."""
-
-    def place_of(self, segment_id: str) -> int | None:
-        """The place of a segment."""
-
-    def id_at(self, place: int) -> SegmentId:
-        """The segment at a place."""
+    id: SegmentId
+    archived: bool = False
+    change_no: int = 0
+    summary: str = ""
+    counted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SegmentTable:
-    """An owner's segments at one revision, archived ones too. A segment's place in `rows` never changes."""
+    """An owner's segments at one revision, archived ones too: now, at a moment of the past, or in a scope. In a table
+    that replaces another one a segment keeps its place.
+
+    `vectors` gives the vector of each row, of any length, 0 where it has none. It is called when they are first needed.
+    """
 
     dim: int
-    rows: tuple[Segment, ...] = ()
-    places: Mapping[SegmentId, int] = field(default_factory=dict)
+    rows: tuple[SegmentRow, ...] = ()
+    vectors: Callable[[], Sequence[Vector] | Vectors] = list
 
-    @classmethod
-    def of_held(cls, dim: int, rows: Sequence[SegmentRow], vectors: NDArray[np.float32]) -> SegmentTable:
-        """The table of rows that a file keeps, and `vectors` of theirs."""
-        known: list[bool] = np.any(vectors[: len(rows)], axis=1).tolist()
-        found = tuple(one.segment(vectors[place] if known[place] else None) for place, one in enumerate(rows))
-        return cls(dim, found, {one.id: place for place, one in enumerate(found)})
+    def replaced(self, segments: Iterable[Segment], ended: Iterable[SegmentId]) -> SegmentTable:
+        """A table in which each of these takes the place of the one with its id, or a new place. Those that `ended`
+        keep nothing but theirs: they hold no page."""
+        rows, vectors, places = [*self.rows], [*self.vectors()], dict(self.places)
+        none = np.zeros(self.dim, dtype=np.float32)
+        for one in segments:
+            place, vector = places.setdefault(one.id, len(rows)), one.embedding
+            rows[place : place + 1] = [
+                SegmentRow(
+                    id=one.id,
+                    archived=one.archived,
+                    change_no=one.change_no,
+                    summary=one.summary,
+                    counted=tuple(dict.fromkeys(one.counted)),
+                )
+            ]
+            vectors[place : place + 1] = [none if vector is None or vector.shape != none.shape else vector]
+        for place in [places[one] for one in ended if one in places]:
+            rows[place], vectors[place] = SegmentRow(id=rows[place].id, archived=True), none
+        return SegmentTable(self.dim, tuple(rows), lambda: vectors)
 
-    def vectors(self) -> NDArray[np.float32]:
-        """The vector of each segment, as it is; 0 where it has none. Shape (len(rows), dim)."""
-        found = np.zeros((len(self.rows), self.dim), dtype=np.float32)
-        for place, segment in enumerate(self.rows):
-            if segment.embedding is not None and segment.embedding.shape == (self.dim,):
-                found[place] = segment.embedding
-        return found
-
-    def replaced(self, segments: Iterable[Segment]) -> SegmentTable:
-        """A table in which each of these takes the place of the one with its id, or a new place."""
-        rows, places = list(self.rows), dict(self.places)
-        for segment in segments:
-            place = places.setdefault(segment.id, len(rows))
-            rows[place : place + 1] = [segment]
-        return SegmentTable(self.dim, tuple(rows), places)
-
-    def without(self, ended: Iterable[SegmentId]) -> SegmentTable:
-        """A table in which these say nothing any more; they hold no page."""
-        known = (self.rows[self.places[one]] for one in ended if one in self.places)
-        return self.replaced(
-            replace(
-                one,
-                summary="",
-                title="",
-                keywords=(),
-                counted=(),
-                page_ids=(),
-                sources=(),
-                archived=True,
-                embedding=None,
-            )
-            for one in known
+    def partly(self, whole: NDArray[np.bool_], sums: Callable[[], Vectors]) -> SegmentTable:
+        """The segments of a narrowed snapshot: those that are `whole` (len(rows),) as they are; of the others nothing
+        is known but the `sums` (len(rows), dim) of the vectors of their pages there."""
+        rows = (
+            row if is_whole else SegmentRow(id=row.id, archived=row.archived)
+            for row, is_whole in zip(self.rows, whole.tolist(), strict=True)
         )
-
-    def place_of(self, segment_id: str) -> int | None:
-        """The place of a segment."""
-        return self.places.get(cast("SegmentId", segment_id))
-
-    def id_at(self, place: int) -> SegmentId:
-        """The segment at a place."""
-        return self.rows[place].id
+        return SegmentTable(self.dim, tuple(rows), lambda: np.where(whole[:, None], self.stacked(), sums()))
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
         """Eq. 2 of every segment against the query, shape (len(rows),); without e_q the cosine counts 0."""
-        return f_score(self._cosines(e_q), self._jaccards(K_q))
+        shared = np.zeros(len(self.rows))
+        for keyword in K_q:
+            if (places := self._holders.get(keyword)) is not None:
+                shared[places] += 1.0
+        counts = np.array([len(row.counted) for row in self.rows], dtype=np.float64)
+        return f_score(self._cosines(e_q), jaccard_of_counts(shared, counts, len(K_q)))
 
     def _cosines(self, e_q: Vector | None) -> Floats:
         towards = direction(e_q)
@@ -115,75 +94,48 @@ class SegmentTable:
         found: Floats = cosines(self._directions, towards[None].astype(np.float32))[:, 0].astype(np.float64)
         return np.clip(found, -1.0, 1.0)
 
-    def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
-        return jaccard_of_counts(*self.shared(K_q), len(K_q))
-
-    def shared(self, K_q: AbstractSet[str]) -> tuple[Floats, Floats]:
-        """How many keywords each segment shares with the query, and how many it has."""
-        shared = np.zeros(len(self.rows))
-        for keyword in K_q:
-            if (places := self._holders.get(keyword)) is not None:
-                shared[places] += 1.0
-        return shared, self._keyword_counts
+    @cached_property
+    def places(self) -> Mapping[SegmentId, int]:
+        """The place of each segment in `rows`."""
+        return {row.id: place for place, row in enumerate(self.rows)}
 
     @cached_property
     def archived(self) -> NDArray[np.bool_]:
         """Which places hold a segment that left mid-term memory."""
-        return np.array([segment.archived for segment in self.rows], dtype=bool)
+        return np.array([row.archived for row in self.rows], dtype=bool)
+
+    def stacked(self) -> Vectors:
+        """The vectors as one array, (len(rows), dim)."""
+        return np.array(self.vectors(), dtype=np.float32).reshape(len(self.rows), self.dim)
 
     @cached_property
     def _directions(self) -> Vectors:
-        """(n, dim): every segment's embedding with norm 1; 0 where it has none."""
-        directions = np.zeros((len(self.rows), self.dim), dtype=np.float32)
-        for place, segment in enumerate(self.rows):
-            if segment.embedding is not None and segment.embedding.shape == (self.dim,):
-                norm = float(np.sqrt(segment.embedding @ segment.embedding))
-                directions[place] = segment.embedding / norm if norm > 0.0 else 0.0
-        return directions
+        return _units(self.stacked())
 
     @cached_property
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:
         holders: dict[str, list[int]] = {}
-        for place, segment in enumerate(self.rows):
-            for keyword in set(segment.counted):
+        for place, row in enumerate(self.rows):
+            for keyword in row.counted:
                 holders.setdefault(keyword, []).append(place)
         return {keyword: np.array(places, dtype=np.int64) for keyword, places in holders.items()}
-
-    @cached_property
-    def _keyword_counts(self) -> Floats:
-        return np.array([float(len(set(segment.counted))) for segment in self.rows])
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held."""
-        return sum(_nbytes(segment, self.dim) for segment in self.rows)
+        return sum(300 + 4 * len(row.summary) + 100 * len(row.counted) + 8 * self.dim for row in self.rows)
 
 
-class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What of a segment a file keeps beside its vector."""
-
-    id: str
-    summary: str
-    keywords: tuple[str, ...]
-    last_access: datetime
-    archived: bool
-    change_no: int
-    recorded_at: datetime
-    said_from: datetime
-    said_to: datetime
-    title: str = ""
-    counted: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, segment: Segment) -> SegmentRow:
-        """That of a segment of a table, whose pages and sources are not read."""
-        return cls(**{name: getattr(segment, name) for name in cls.__struct_fields__})
-
-    def segment(self, embedding: Vector | None) -> Segment:
-        """The segment again."""
-        told: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
-        return Segment(**told, visits=0, unanalysed=0, page_ids=(), embedding=embedding)
+def sums_by(of: NDArray[np.int32] | NDArray[np.int64], vectors: Vectors) -> tuple[NDArray[np.int64], Vectors]:
+    """The numbers that occur, ascending, and for each the sum of its vectors with norm 1; 0 for a sum of 0."""
+    if (of[1:] < of[:-1]).any():
+        order = np.argsort(of, kind="stable")
+        of, vectors = of[order], vectors[order]
+    first = np.flatnonzero(np.diff(of, prepend=-1))
+    return of[first].astype(np.int64), _units(np.add.reduceat(vectors, first) if len(of) else vectors)
 
 
-def _nbytes(segment: Segment, dim: int) -> int:
-    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 8 * dim
+def _units(vectors: Vectors) -> Vectors:
+    """The vectors with norm 1; 0 for one of 0."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.asarray(np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0.0))

@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from embermem.core.expiry import Hidden
+from embermem.core.recent import Recent
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
 from embermem.core.vector_codes import rounded
-from embermem.index import mapped
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
@@ -29,9 +28,8 @@ from embermem.index.growable_array import Column
 from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
 from embermem.index.mapped import Held
-from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
-from embermem.index.part import Part
-from embermem.index.segments import SegmentRow, Segments, SegmentTable
+from embermem.index.part import Part, Whole
+from embermem.index.segments import SegmentTable, sums_by
 from embermem.index.texts import Links, Texts
 from embermem.languages.words import search_terms
 
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int32]
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
+_KEPT = 8
+"""Of each snapshot, the narrowed ones that were asked for last."""
 _A_ROW, _A_FACT = 60, 400
 """Estimated bytes that a narrowed snapshot holds for each row when it was asked (neighbours, lengths of windows), and
 for each fact."""
@@ -56,7 +56,8 @@ for each fact."""
 class Snapshot:
     """An owner's utterances, vectors, postings, pages, segments and persona, as of (seq, revision).
 
-    `n` utterances and `pages` pages are seen, those of documents too. Arrays it hands out are not to be written to.
+    `n` utterances and `pages` pages are seen, those of documents too; `vectors_held` are the vectors that it knows of,
+    those of rows that it does not see too. Arrays it hands out are not to be written to.
     """
 
     owner: OwnerId
@@ -67,17 +68,17 @@ class Snapshot:
     mark: str = ""
     n: int = 0
     pages: int = 0
-    segments: Segments
+    vectors_held: int = 0
+    segments: SegmentTable
     facts: FactTable = field(default_factory=FactTable, repr=False)
     persona: Persona = field(default_factory=Persona)
     archived_facts: tuple[Fact, ...] = ()
     expiring: tuple[tuple[PageId, datetime], ...] = ()
     ended_facts: tuple[Fact, ...] = ()
     _log: Log = field(repr=False)
-    _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
     _whole: Whole | None = field(default=None, repr=False)
-    _narrowings: Narrowings[Snapshot] = field(init=False, default_factory=Narrowings, repr=False)
+    _narrowed: Recent[Hashable, Snapshot] = field(init=False, default_factory=lambda: Recent(_KEPT), repr=False)
 
     @classmethod
     def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
@@ -86,49 +87,36 @@ class Snapshot:
 
     @classmethod
     def of_held(cls, held: Held) -> Snapshot:
-        """The snapshot that a file holds (index/mapped.py). Raises KeyError or msgspec.DecodeError for one that is
-        damaged."""
-        owner, derived = OwnerId(held.owner), mapped.derived(held)
+        """The snapshot that a file holds (index/mapped.py). Raises KeyError for one that is damaged."""
         log = Log(held.dim, held.token_dim)
-        log.adopt(held.arrays, held.names)
-        archived = tuple(derived.archived_facts)
-        n = held.rows
+        log.adopt(held.arrays)
         return cls(
-            owner=owner,
+            owner=held.owner,
             dim=held.dim,
             seq=held.seq,
             revision=held.revision,
             born=held.born,
             mark=held.mark,
-            n=n,
-            pages=log.pages_of(n),
-            segments=SegmentTable.of_held(held.dim, derived.segments, held.arrays["segment_vectors"].data),
-            facts=FactTable.of_terms(derived.persona, archived, derived.fact_terms),
-            persona=derived.persona,
-            archived_facts=archived,
-            expiring=tuple((PageId(page_id), at) for page_id, at in derived.expiring),
-            ended_facts=tuple(derived.ended_facts),
+            n=held.rows,
+            pages=log.pages_of(held.rows),
+            segments=SegmentTable(held.dim, held.segments, partial(_all, held.arrays["segment_vectors"])),
+            facts=FactTable.of_terms(held.persona, held.archived_facts, held.fact_terms),
+            persona=held.persona,
+            archived_facts=held.archived_facts,
+            expiring=held.expiring,
+            ended_facts=held.ended_facts,
             _log=log,
-            _vectors=held.vectors,
-            _page_segments=held.arrays["page_segments"].first(held.arrays["page_segments"].length),
+            vectors_held=held.vectors,
+            _page_segments=_all(held.arrays["page_segments"]),
         )
 
     def held(self, embedder: str) -> Held | None:
         """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
-        segments = self.segment_table
-        arrays, names = self._log.held()
+        arrays = self._log.held()
         if arrays["slots"].length != self.n:
             return None
         arrays["page_segments"] = Column.of(self._page_segments)
-        arrays["segment_vectors"] = Column.of(segments.vectors())
-        told = mapped.Derived(
-            segments=[SegmentRow.of(one) for one in segments.rows],
-            persona=self.persona,
-            archived_facts=list(self.archived_facts),
-            ended_facts=list(self.ended_facts),
-            expiring=[(page_id, at) for page_id, at in self.expiring],
-            fact_terms=self.facts.terms(),
-        )
+        arrays["segment_vectors"] = Column.of(self.segments.stacked())
         return Held(
             owner=self.owner,
             embedder=embedder,
@@ -139,15 +127,19 @@ class Snapshot:
             born=self.born,
             mark=self.mark,
             vectors=arrays["vectors"].length,
-            names=names,
-            derived=msgspec.Raw(msgspec.json.encode(told)),
+            segments=self.segments.rows,
+            persona=self.persona,
+            archived_facts=self.archived_facts,
+            ended_facts=self.ended_facts,
+            expiring=self.expiring,
+            fact_terms=self.facts.terms(),
             arrays=arrays,
         )
 
     # ------------------------------------------------------------------------------------------ becoming newer
 
     def extended(self, delta: Delta) -> Snapshot:
-        """The snapshot after this delta; this one stays as it is.
+        """The snapshot after this delta; this one stays as it is, and gets no other that is newer.
 
         Utterances and vectors it already holds are passed over. Raises EmbedderMismatch for vectors of another
         length.
@@ -155,16 +147,17 @@ class Snapshot:
         if delta.reset:
             empty = Snapshot.empty(self.owner, self.dim, self.token_dim)
             return empty.extended(replace(delta, reset=False))
-        log = self._log.holding(self.n, delta.utterances)
+        log = self._log
         with log.lock:
-            n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
+            if log.rows != self.n:
+                raise ValueError("a snapshot becomes newer once: its log holds more than it sees")
+            log.add(delta.utterances, delta.vector_seqs)
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
-            vectors, pages = log.vectors.length, log.pages_of(n)
-        segments = self.segment_table
-        if delta.segments:
-            segments = segments.replaced(delta.segments)
-        if delta.ended_segments:
-            segments = segments.without(delta.ended_segments)
+            n, vectors = log.rows, log.vectors.length
+            pages = log.pages_of(n)
+        segments = self.segments
+        if delta.segments or delta.ended_segments:
+            segments = segments.replaced(delta.segments, delta.ended_segments)
         if delta.persona is not None:
             gone = {fact.id for fact in delta.ended_facts}
             ended = (*(fact for fact in self.ended_facts if fact.id not in gone), *delta.ended_facts)
@@ -173,7 +166,6 @@ class Snapshot:
             self = replace(self, persona=delta.persona, archived_facts=archived, ended_facts=ended, facts=facts)
         return replace(
             self,
-            _log=log,
             expiring=self.expiring if delta.expiring is None else delta.expiring,
             seq=max(self.seq, delta.seq),
             revision=max(self.revision, delta.revision),
@@ -181,7 +173,7 @@ class Snapshot:
             mark=delta.mark,
             n=n,
             pages=pages,
-            _vectors=vectors,
+            vectors_held=vectors,
             segments=segments,
             _page_segments=self._marked(log, delta.pages, segments, pages),
         )
@@ -229,13 +221,15 @@ class Snapshot:
             _page_segments=placed[here],
             _whole=Whole.of(self._whole, here, cut, self.newer_pages()),
         )
-        told = np.ones(len(self.segments.archived), dtype=bool)
-        told[placed[cut & (placed >= 0)]] = False
-        return rest if told.all() else replace(rest, segments=SegmentsInSight(self.segments, told, rest))
+        whole = np.ones(len(self.segments.rows), dtype=bool)
+        whole[placed[cut & (placed >= 0)]] = False
+        if whole.all():
+            return rest
+        return replace(rest, segments=self.segments.partly(whole, lambda: rest.segment_sums(~whole)))
 
     def kept(self, which: Hashable, narrow: Callable[[], Snapshot]) -> Snapshot:
         """What `narrow` makes of this snapshot, made once: the same is mostly asked for again. Those used last stay."""
-        return self._narrowings.of(which, narrow)
+        return self._narrowed.of(which, narrow)
 
     def narrowed(self, seq: int, revision: int) -> Snapshot:
         """The same rows up to a seq, at a revision; what was derived stays, and is whoever asks's to replace
@@ -244,7 +238,7 @@ class Snapshot:
         pages = self._log.pages_of(n)
         return replace(self, seq=seq, revision=revision, n=n, pages=pages, _page_segments=self._page_segments[:pages])
 
-    def placed(self, segments: Segments, page_segments: Rows) -> Snapshot:
+    def placed(self, segments: SegmentTable, page_segments: Rows) -> Snapshot:
         """The same with other segments, and the place of each page's among them, −1 for none."""
         return replace(self, segments=segments, _page_segments=page_segments)
 
@@ -257,14 +251,7 @@ class Snapshot:
         stored = rounded(vectors)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
-            return replace(self, _vectors=self._log.vectors.length)
-
-    @property
-    def segment_table(self) -> SegmentTable:
-        """The segments of now; raises TypeError for a snapshot of the past."""
-        if not isinstance(self.segments, SegmentTable):
-            raise TypeError("a snapshot of the past does not become newer")
-        return self.segments
+            return replace(self, vectors_held=self._log.vectors.length)
 
     def _marked(self, log: Log, marks: Sequence[PageMark], segments: SegmentTable, pages: int) -> Rows:
         """Page → place of its segment. Copied when pages were placed, which happens by the batch, not by the add."""
@@ -286,8 +273,7 @@ class Snapshot:
 
     def text(self, row: int) -> str:
         """The passage: the utterance's text, or the part of it that this row is."""
-        text, span = self._log.text(row), self._log.span(row)
-        return text if span is None else text[slice(*span)]
+        return self._log.text(row)[slice(*self._log.span(row))]
 
     def notes(self, kind: Hashable, *, texts: bool = False) -> dict[int, Any]:
         """What was worked out of single rows, by row, for the next query; `texts`: each note holds the row's text
@@ -296,8 +282,8 @@ class Snapshot:
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
-        span = self._log.span(row)
-        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.text(row)))
+        start, end = self._log.span(row)
+        return start > 0, end < len(self._log.text(row))
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -336,17 +322,12 @@ class Snapshot:
 
     def dots(self, vector: Vector, bare: float = 0.0) -> Floats:
         """The product of a vector (dim,) with that of every row; `bare` where there is none yet; shape (n,)."""
-        return self._log.dots(vector, self.n, self._vectors, bare)
-
-    @property
-    def vectors_held(self) -> int:
-        """How many vectors it knows of, those of rows that it does not see too."""
-        return self._vectors
+        return self._log.dots(vector, self.n, self.vectors_held, bare)
 
     def vectors_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Vectors:
         """Vectors of these rows (len(rows), dim); 0 where there is none yet."""
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
-        known = (slots > 0) & (slots <= self._vectors)
+        known = (slots > 0) & (slots <= self.vectors_held)
         if known.all():
             return self._log.vectors_of(slots - 1)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
@@ -369,7 +350,7 @@ class Snapshot:
         order of the rows, and 1 over the length of each."""
         log = self._log
         slots = log.slots.data[np.asarray(rows, dtype=np.int64)]
-        known = (slots > 0) & (slots <= self._vectors)
+        known = (slots > 0) & (slots <= self.vectors_held)
         slots = np.where(known, slots, 0)
         ends = log.token_ends.data
         # Slot s (from 1) has the tokens from the end of the one before to its own.
@@ -384,7 +365,7 @@ class Snapshot:
         """Which rows are of an utterance that has a vector, shape (n,). Where it was embedded before its text was cut
         into passages, only the first of them has."""
         slots = self._log.slots.data[self._log.first_rows.first(self.n)]
-        return np.asarray((slots > 0) & (slots <= self._vectors))
+        return np.asarray((slots > 0) & (slots <= self.vectors_held))
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
         """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
@@ -406,7 +387,7 @@ class Snapshot:
 
     @cached_property
     def _speakers(self) -> tuple[str, ...]:
-        return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
+        return tuple(self._log.speakers.all[: self.speaker_of(self.n).max(initial=-1) + 1])
 
     def speaker_of(self, n: int) -> Rows:
         """The place in `speakers()` of each of the first n rows."""
@@ -415,8 +396,8 @@ class Snapshot:
     @cached_property
     def names_of_speakers(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
-        spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
-        names = self._log.speakers
+        spoke = np.bincount(self.speaker_of(self.n)[~self.is_passage(self.n)]) if self.n else _NO_ROWS
+        names = self._log.speakers.all
         return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in search_terms(names[number]))
 
     def thread_of(self, n: int) -> Rows:
@@ -457,11 +438,6 @@ class Snapshot:
         """The first row of each of a page's utterances: a page's vector is made of theirs."""
         return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
 
-    def recorded_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """When the utterances that begin with these rows were recorded, in microseconds since 1970 (UTC); of a
-        snapshot that is no part."""
-        return np.asarray(self._log.said.recorded_at.data[rows])
-
     def begins(self) -> NDArray[np.int64]:
         """The first row of every utterance."""
         return np.flatnonzero(self._log.first_rows.first(self.n) == np.arange(self.n))
@@ -478,7 +454,7 @@ class Snapshot:
     @cached_property
     def _newer(self) -> Rows:
         talk = np.ones(self.pages, dtype=bool)
-        talk[self.page_of(self.n)[self.documents()]] = False
+        talk[self.page_of(self.n)[self.is_passage(self.n)]] = False
         newer = np.count_nonzero(talk) - np.cumsum(talk)
         return np.where(talk, newer, -1).astype(np.int32)
 
@@ -492,7 +468,20 @@ class Snapshot:
     def segment(self, page: int) -> tuple[SegmentId, bool] | None:
         """The segment a page is in, and whether it left mid-term memory."""
         place = int(self._page_segments[page]) if page < len(self._page_segments) else -1
-        return None if place < 0 else (self.segments.id_at(place), bool(self.segments.archived[place]))
+        return None if place < 0 else (self.segments.rows[place].id, bool(self.segments.archived[place]))
+
+    def segment_sums(self, which: NDArray[np.bool_]) -> Vectors:
+        """The sum of the vectors of the pages of `which` segments, each with norm 1, as that of all pages is a page's
+        of what was said on it; 0 for the others. Shape (segments, dim)."""
+        begins, segment_of = self.begins(), self.segment_of_page()
+        page_of = self.page_of(self.n)[begins]
+        inside = np.flatnonzero(segment_of[page_of] >= 0)
+        inside = inside[which[segment_of[page_of[inside]]]]
+        pages, of_pages = sums_by(page_of[inside], self.vectors_of(begins[inside]))
+        places, of_segments = sums_by(segment_of[pages], of_pages)
+        found = np.zeros((len(which), self.dim), dtype=np.float32)
+        found[places] = of_segments
+        return found
 
     def said_at(self, n: int) -> NDArray[np.int64]:
         """When each of the first n rows was said, in microseconds since 1970 (UTC)."""
@@ -522,14 +511,10 @@ class Snapshot:
         """0 for each row, not to be written to."""
         return np.broadcast_to(np.float64(0.0), self.n)
 
-    def documents(self) -> NDArray[np.bool_]:
-        """Which rows are passages of documents, shape (n,)."""
-        return self._log.documents(self.n)
-
     @cached_property
     def has_documents(self) -> bool:
         """Whether any row is a passage of a document."""
-        return bool(self.documents().any())
+        return bool(self._log.documents(self.n).any())
 
     def speaking(self) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
         """Who speaks, in which role; and which of these each row is, shape (n,)."""
@@ -564,21 +549,19 @@ class Snapshot:
     @property
     def times_narrowed(self) -> int:
         """How often something narrowed was made of it."""
-        return self._narrowings.made
+        return self._narrowed.added
 
     @property
     def narrowed_bytes(self) -> int:
         """Estimated bytes of what it keeps of itself narrowed."""
-        return sum(
-            (0 if one._log is self._log else one._log.nbytes)
-            + (0 if one.segments is self.segments else one.segments.nbytes)
-            + _A_ROW * one.n
-            + _A_FACT * len(one.facts.rows)
-            + one.narrowed_bytes
-            for one in self._narrowings.all()
-            if one is not self
-        )
+        return sum(one.bytes_beside(self) for one in self._narrowed.values() if one is not self)
+
+    def bytes_beside(self, whole: Snapshot) -> int:
+        """Estimated bytes that it holds beside those of the snapshot of which it was narrowed."""
+        log = 0 if self._log is whole._log else self._log.nbytes
+        segments = 0 if self.segments is whole.segments else 4 * self.dim * len(self.segments.rows)
+        return log + segments + _A_ROW * self.n + _A_FACT * len(self.facts.rows) + self.narrowed_bytes
 
 
-def _count(numbers: Rows) -> int:
-    return int(numbers.max()) + 1 if len(numbers) else 0
+def _all(column: Column) -> NDArray[Any]:
+    return column.first(column.length)

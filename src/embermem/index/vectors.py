@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.recent import Recent
 from embermem.core.vector_codes import rounded
 from embermem.index.late import packed
 from embermem.index.passages import passages_of
@@ -60,24 +59,18 @@ class TextVectors:
     """Vectors of short texts that nothing stores, made when first asked for; those used last are kept."""
 
     def __init__(self, embedder: Embedder, limit: int) -> None:
-        self._embedder, self._limit = embedder, limit
-        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
-        self._lock = threading.Lock()
+        self._embedder = embedder
+        self._kept: Recent[bytes, Vector] = Recent(limit)
 
     def of(self, texts: Sequence[str]) -> Vectors:
         """The vector of each text, (len(texts), dim). Raises EmbedderError."""
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
-        with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
+        found = {key: vector for key in keys if (vector := self._kept.get(key)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             found |= zip(missing, self._embedder.embed(list(missing.values())), strict=True)
-        with self._lock:
-            for key in keys:
-                self._kept[key] = found[key]
-                self._kept.move_to_end(key)
-            while len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+        for key in missing:
+            self._kept.put(key, found[key])
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, self._embedder.dim), dtype=np.float32)
 
 

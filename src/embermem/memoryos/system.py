@@ -9,7 +9,6 @@ import socket
 import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +27,7 @@ from embermem.core.errors import (
     StoreUnreachable,
     kind,
 )
+from embermem.core.recent import Recent
 from embermem.core.types import (
     Added,
     Analysis,
@@ -135,11 +135,9 @@ class MemoryOS:
         )
         self._when_index_due: Callable[[], None] = lambda: None
         self._counter = counter(parts.settings.token_counter)
-        self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
-        self._queries_lock = threading.Lock()
+        self._queries: Recent[bytes, tuple[Vector, TokenVectors | None]] = Recent(_QUERIES_KEPT)
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
-        self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
-        self._people_lock = threading.Lock()
+        self._people: Recent[tuple[OwnerId, int], tuple[Persona, People]] = Recent(_PEOPLE)
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.queue.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
@@ -486,19 +484,11 @@ class MemoryOS:
 
     def _people_of(self, owner: Owner, persona: Persona, moment: Moment) -> People:
         """Whom a persona knows: worked out once for each that is read."""
-        key = owner.id, id(persona)
-        with self._people_lock:
-            known = self._people.get(key)
-            if known is not None:
-                self._people.move_to_end(key)
-        if known is None:
-            people = known_people(self._store, owner, persona, self._settings.attributes, moment)
-            known = persona, people  # the persona is held, so that its id stays its own
-            with self._people_lock:
-                self._people[key] = known
-                while len(self._people) > _PEOPLE:
-                    self._people.popitem(last=False)
-        return known[1]
+
+        def known() -> tuple[Persona, People]:  # the persona is held, so that its id stays its own
+            return persona, known_people(self._store, owner, persona, self._settings.attributes, moment)
+
+        return self._people.of((owner.id, id(persona)), known)[1]
 
     @_undamaged
     def search(
@@ -575,22 +565,16 @@ class MemoryOS:
     def _embedded_query(self, query: str) -> tuple[Vector, TokenVectors | None]:
         """The query's vector and, where the embedder gives them, its tokens'."""
         key = hashlib.blake2b(query.encode(), digest_size=16).digest()  # a pasted page is not kept for its vector
-        with self._queries_lock:
-            known = self._queries.get(key)
-            if known is not None:
-                self._queries.move_to_end(key)
-                return known
         embedder = self._parts.embedder
-        made: tuple[Vector, TokenVectors | None]
-        if isinstance(embedder, TokenEmbedder):
-            made = embedder.embed_query(query)
-        else:
-            made = embedder.embed([query])[0], None
-        with self._queries_lock:
-            self._queries[key] = made
-            while len(self._queries) > _QUERIES_KEPT:
-                self._queries.popitem(last=False)
-        return made
+
+        def made() -> tuple[Vector, TokenVectors | None]:
+            return (
+                embedder.embed_query(query)
+                if isinstance(embedder, TokenEmbedder)
+                else (embedder.embed([query])[0], None)
+            )
+
+        return self._queries.of(key, made)
 
     def visit(self, owner: Owner, hits: Iterable[Hit], facts: Iterable[Fact] = ()) -> None:
         """The one write of a read: N_visit grows by one for each segment that gave a hit, and for each fact."""

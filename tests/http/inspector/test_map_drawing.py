@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embermem.core.vectors import plane
 from embermem.http.inspector.drawing.atlas import (
     EDGE,
     HEIGHT,
@@ -22,7 +23,6 @@ from embermem.http.inspector.drawing.atlas import (
     spread,
 )
 from embermem.http.inspector.words import columns, plain
-from embermem.index.projection import plane
 
 PLACES = st.tuples(st.floats(EDGE, WIDTH - EDGE), st.floats(EDGE, HEIGHT - EDGE))
 ITEMS = st.lists(

@@ -16,7 +16,7 @@ import numpy as np
 
 from embermem import bootstrap
 from embermem.core.errors import InputError
-from embermem.index.projection import plane
+from embermem.core.vectors import plane
 from embermem_bench import ProgressFn, figures
 from embermem_bench.cost import Clock, chosen
 from embermem_bench.datasets import Conversation, load

@@ -61,7 +61,7 @@ def of_kinds(snapshot: Snapshot, scope: Scope | None) -> Snapshot:
     kinds = tells(scope, Kind.MESSAGE), tells(scope, Kind.DOCUMENT)
 
     def narrow() -> Snapshot:
-        documents = snapshot.documents()
+        documents = snapshot.is_passage(snapshot.n)
         return snapshot.part((documents & kinds[1]) | (~documents & kinds[0]))
 
     return snapshot.kept(kinds, narrow)

@@ -13,11 +13,8 @@ from embermem.core.vectors import of_summaries
 
 __all__ = ["ShortName"]
 
-_MINILM = "all-MiniLM-L6-v2"
 _E5 = "multilingual-e5-small+ember-1"
 _SHORT: Mapping[str, str] = {
-    _MINILM: "~m",
-    of_summaries(_MINILM): "~M",
     _E5: "~e",
     of_summaries(_E5): "~E",
     "extractive-v1": "~x",

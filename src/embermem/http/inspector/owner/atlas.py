@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core.errors import EmbedderError, NotFound
 from embermem.core.types import Fact, Segment
+from embermem.core.vectors import plane
 from embermem.http.inspector import words
 from embermem.http.inspector.drawing import atlas as drawing
 from embermem.http.inspector.drawing import charts
@@ -21,7 +22,6 @@ from embermem.http.inspector.drawing.atlas import Item, Name
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.words import plain
 from embermem.http.serving import kept
-from embermem.index.projection import plane
 
 if TYPE_CHECKING:
     from embermem.core.types import Vectors
