@@ -31,6 +31,9 @@ def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_counts_and_all_of
         # Said on the day, but of another one only.
         ("on 3 May 2026", [("On 18 May we move.", day(5, 3)), ("Ran.", day(5, 3)), ("Ran.", day(5, 4))], [0.75, 1, 0]),
         ("on 3 May 2026", [("Today I ran, on 18 May we move.", day(5, 3))], [1.0]),
+        # A plan for a day that is past, and for one that is not.
+        ("on 6 June 2026", [("On 6 June we move.", day(5, 1)), ("We moved.", day(6, 6))], [0.75, 1.0]),
+        ("on 9 August 2026", [("On 9 August we move.", day(5, 1))], [1.0]),
         ("in March 2026", [("I ran.", day(3, 1)), ("I ran.", day(3, 31)), ("I ran.", day(4, 1))], [1, 1, 0]),
         # Where nothing lies on the days, those right before and after them count.
         ("on 6 June 2026", [("It rained.", day(6, 5)), ("Snow.", day(6, 9)), ("Sun.", day(7, 20))], [0.39, 0.24, 0]),
