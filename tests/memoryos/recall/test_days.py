@@ -32,12 +32,14 @@ LIVES = {
     "es": [
         (6, "Cociné curry de calabaza"), (0, "El 19 de mayo nos mudamos"), (6, "Llamó la abuela"),
         (13, "Llamó el fontanero"), (14, "Subimos a la ruina"), (17, "Cociné una tortilla con cebolla y queso"),
-        (17, "Mañana voy al dentista"), (17, "Corrí seis millas por el río y volví"), (18, "Ayer discutí con la casera"),
+        (17, "Mañana voy al dentista"), (17, "Corrí seis millas por el río y volví"),
+        (18, "Ayer discutí con la casera"),
         (17, "¿Cocinaste la tortilla?"),
     ],
     "zh": [
         (6, "做了南瓜咖喱"), (0, "5月19日我们搬家"), (6, "奶奶打电话来"), (13, "水管工打电话来"),
-        (14, "我们爬山去了古堡"), (17, "做了洋葱奶酪煎蛋和吐司"), (17, "明天要去看牙医"), (17, "跑了六公里到河边再回来"),
+        (14, "我们爬山去了古堡"), (17, "做了洋葱奶酪煎蛋和吐司"), (17, "明天要去看牙医"),
+        (17, "跑了六公里到河边再回来"),
         (18, "昨天和房东吵架了"), (17, "你做了煎蛋吗？"),
     ],
 }  # fmt: skip
@@ -59,7 +61,8 @@ CASES = {
         "¿Quién llamó el viernes de hace dos semanas?": [{2}], "¿Qué hicimos el fin de semana pasado?": [{4}],
     },
     "zh": {
-        "我昨天做了什么？": [{5, 7, 8}, {1, 6}, {9}], "两周前的星期五谁打了电话？": [{2}], "上周末我们做了什么？": [{4}],
+        "我昨天做了什么？": [{5, 7, 8}, {1, 6}, {9}], "两周前的星期五谁打了电话？": [{2}],
+        "上周末我们做了什么？": [{4}],
         "5月15日谁打了电话？": [{3}],
     },
 }  # fmt: skip
