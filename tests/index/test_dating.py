@@ -69,7 +69,8 @@ def test_a_day_is_asked_for_unless_the_query_names_it_for_something_else() -> No
         "I was ill yesterday. Where did we eat on Friday?": "I was ill yesterday. Where did we eat on ?",
         "die Reise, die wir für den 18. Mai geplant haben": None, "¿Qué cociné ayer?": "¿Qué cociné ?",
         "el viaje que planeamos para el 18 de mayo": None, "le voyage prévu pour le 18 mai": None,
-        "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？", "今天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,
+        "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？",
+        "今天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,
     }  # fmt: skip
     for query, rest in cases.items():
         asked = asked_of(query, date_spans(query, ASKED_AT), ASKED_AT)
