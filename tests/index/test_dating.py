@@ -31,6 +31,9 @@ def test_what_was_said_on_the_days_asked_for_or_speaks_of_them_counts_and_all_of
         # Said on the day, but of another one only.
         ("on 3 May 2026", [("On 18 May we move.", day(5, 3)), ("Ran.", day(5, 3)), ("Ran.", day(5, 4))], [0.75, 1, 0]),
         ("on 3 May 2026", [("Today I ran, on 18 May we move.", day(5, 3))], [1.0]),
+        # A plan for a day that is past, and for one that is not.
+        ("on 6 June 2026", [("On 6 June we move.", day(5, 1)), ("We moved.", day(6, 6))], [0.75, 1.0]),
+        ("on 9 August 2026", [("On 9 August we move.", day(5, 1))], [1.0]),
         ("in March 2026", [("I ran.", day(3, 1)), ("I ran.", day(3, 31)), ("I ran.", day(4, 1))], [1, 1, 0]),
         # Where nothing lies on the days, those right before and after them count.
         ("on 6 June 2026", [("It rained.", day(6, 5)), ("Snow.", day(6, 9)), ("Sun.", day(7, 20))], [0.39, 0.24, 0]),
@@ -66,7 +69,8 @@ def test_a_day_is_asked_for_unless_the_query_names_it_for_something_else() -> No
         "I was ill yesterday. Where did we eat on Friday?": "I was ill yesterday. Where did we eat on ?",
         "die Reise, die wir für den 18. Mai geplant haben": None, "¿Qué cociné ayer?": "¿Qué cociné ?",
         "el viaje que planeamos para el 18 de mayo": None, "le voyage prévu pour le 18 mai": None,
-        "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,
+        "5月18日に予定していた旅行": None, "昨天我做了什么菜？": " 我做了什么菜？",
+        "今天我做了什么菜？": " 我做了什么菜？", "5月18号计划的旅行": None,
     }  # fmt: skip
     for query, rest in cases.items():
         asked = asked_of(query, date_spans(query, ASKED_AT), ASKED_AT)

@@ -217,7 +217,7 @@ class Settings:
     recall_late: float = _number(1.0, _FITTED)
     recall_speaker: float = _number(2.2, _FITTED)
     recall_date: float = _number(
-        4.0, "above what words and vectors set two texts apart that both bear on a query; questions about days of ours"
+        6.0, "above what words and vectors set two texts apart that are both relevant; questions about days of ours"
     )
     recall_document: float = _number(
         0.5, "how near the whole document of a passage comes; docs/research/bench.md, documents (ours)", low=0.0

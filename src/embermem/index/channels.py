@@ -121,7 +121,7 @@ EVIDENCE: tuple[Channel, ...] = (
 )
 PRIORS: tuple[Channel, ...] = (
     Channel("speaker", lambda s: s.recall_speaker, lambda view: view.said_by_named, spread=False),
-    Channel("date", lambda s: s.recall_date, lambda view: view.on_days, spread=False),
+    Channel("date", lambda s: s.recall_date, lambda view: view.day_scores, spread=False),
     Channel("length", lambda s: s.recall_length, _length, spread=False),
 )
 DOCUMENT = Channel("document", lambda s: s.recall_document, _document)

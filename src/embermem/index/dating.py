@@ -26,6 +26,8 @@ _ROUGH_DAYS = 14
 
 _OTHER_DAYS = 0.75
 """What was said on a day asked for, but speaks of other days only, beside what speaks of that day (ours)."""
+_PLANNED = 0.75
+"""What was said before a day that is past by now, beside what was said of it on the day or later: a plan (ours)."""
 _OTHER_YEARS = 0.4
 """The days of another year, where a query names no year, beside those of the year that it means (ours)."""
 _NEAR = 0.5
@@ -105,6 +107,8 @@ class DateTable:
         when_said = np.where(self.dated(n), _OTHER_DAYS, 1.0)
         for begin, end, share in self._years(asked, said):
             sharp = share * np.minimum(1.0, equations.sharpness(end - begin + 1, breadth, _WEEK))
+            if end < now.toordinal() and not spoken_of:
+                sharp = sharp * np.where(said[rows] < begin, _PLANNED, 1.0)
             np.maximum.at(found, rows, np.where((first <= end) & (last >= begin), sharp, 0.0))
             on = spoken & (begin <= said) & (said <= end)
             found[on] = np.maximum(found[on], share * when_said[on])

@@ -37,10 +37,13 @@ EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
+MUCH = "much"
+"""The name among the channels, where a query asks for nothing but days, of how many words a row has: as many as the
+mean row are enough."""
 EARLY = "early"
-"""The order of time's name among the channels, where a query asks for nothing but days."""
+"""The order of time's name there."""
 _EARLY = 1e-2
-"""What the newest row loses for it: less than any day."""
+"""What the newest row loses for it: less than any day, and less than a word."""
 _ROUNDING = 1e-9
 """What scores differ by that are the same: a channel taken away leaves a trace of itself."""
 
@@ -132,14 +135,17 @@ def fuse(view: View) -> Fused:
 
 
 def _by_days(view: View) -> Fused:
-    """What was on the days asked for, in the order of time."""
-    near, said_at = view.on_days, view.snapshot.said_at(view.n)
+    """What was on the days asked for, what says more first, then in the order of time."""
+    near, said_at = view.day_scores, view.snapshot.said_at(view.n)
+    words = view.snapshot.words.lengths(view.n).astype(np.float64)
+    much = np.minimum(1.0, words / max(1.0, words[view.candidates].mean()))
     early = np.empty(view.n)
     early[np.argsort(said_at, kind="stable")] = -np.linspace(0.0, _EARLY, view.n)
-    scores = view.settings.recall_date * near + early
+    scores = view.settings.recall_date * near + much + early
     scores[~view.candidates] = -np.inf
-    weights = (view.settings.recall_date, 1.0)
-    return Fused(scores=scores, names=("date", EARLY), weights=weights, raw=(near, early), normalised=(near, early))
+    weights = (view.settings.recall_date, 1.0, 1.0)
+    said = (near, much, early)
+    return Fused(scores=scores, names=("date", MUCH, EARLY), weights=weights, raw=said, normalised=said)
 
 
 def _add(scores: Floats, view: View, weight: float, normal: Floats) -> None:
@@ -171,7 +177,7 @@ def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     for normal in said:
         _add(worth, view, 1.0, normal)
     _add(worth, view, view.settings.recall_speaker, view.said_by_named)
-    _add(worth, view, view.settings.recall_date, view.on_days)
+    _add(worth, view, view.settings.recall_date, view.day_scores)
     if view.allowed is not None:
         worth[~view.allowed] = -np.inf
     return np.sort(places_of_highest(worth, limit))

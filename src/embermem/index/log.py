@@ -23,7 +23,7 @@ from embermem.index.passages import passages_of
 from embermem.index.products import code_products
 from embermem.index.said import Ids, Said, micros, moment
 from embermem.index.vectors import indexed_text
-from embermem.languages.words import asks, search_terms
+from embermem.languages.words import only_asks, search_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -320,7 +320,7 @@ class Log(Columns):
         self.seqs.extend([utterance.seq for utterance in utterances])
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
-        self.asks.extend([asks(text) for text in texts])
+        self.asks.extend([only_asks(text) for text in texts])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
         self.speaker.extend([self.speakers.number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, texts, begin)

@@ -15,7 +15,7 @@ from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.text import fold
-from embermem.core.types import FactId, Scope, ThreadId
+from embermem.core.types import FactId, Role, Scope, ThreadId
 from embermem.index.dating import asked_of, without_days
 from embermem.index.late import stems_of
 from embermem.index.products import cosines
@@ -24,7 +24,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
-from embermem.languages.questions import asks_for_days_alone
+from embermem.languages.questions import asks_for_days_alone, speaks_to_somebody
 from embermem.languages.words import is_beginning, search_terms, unspaced, vocabularies
 from embermem.protocols import TokenVectors
 
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Query", "View"]
 
-_NAMED = 0.2
+_NAMED = 0.15
 """What a day counts that a query names without asking for it, beside one that it asks for (ours)."""
+_BESIDE = 0.5
+"""What a day counts for a row that only asks, or that the agent said, beside one that tells of it (ours)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -293,6 +295,23 @@ class View:
         if self.days_asked_for:
             return dates.on_days(self.days_asked_for, self.n, now)
         return _NAMED * dates.on_days(self.asked_days, self.n, now, spoken_of=True)
+
+    @cached_property
+    def day_scores(self) -> Floats:
+        """The same, less for rows that do not tell of the days asked for."""
+        if not self.days_asked_for or self.on_days is self.nothing:
+            return self.on_days
+        return self.on_days * np.where(self._tells, 1.0, _BESIDE)
+
+    @property
+    def _tells(self) -> Mask:
+        """Which of the n rows do more than ask, and are not the agent's, unless the query speaks to it or names who
+        spoke."""
+        tells = ~self.snapshot.asks(self.n)
+        if self.said_by_named is self.nothing and not speaks_to_somebody(self.query.text):
+            speakers, which = self.snapshot.speaking()
+            tells &= np.array([role is not Role.ASSISTANT for _, role in speakers])[which]
+        return tells
 
     @cached_property
     def asks_days_alone(self) -> bool:

@@ -497,7 +497,7 @@ class Snapshot:
         return self._log.text_length.first(n)
 
     def asks(self, n: int) -> NDArray[np.bool_]:
-        """Which of the first n utterances end in a question mark."""
+        """Which of the first n texts only ask."""
         return self._log.asks.first(n)
 
     @cached_property

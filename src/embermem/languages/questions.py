@@ -28,6 +28,7 @@ __all__ = [
     "points_back",
     "refers_to_person",
     "speaks_of_the_past",
+    "speaks_to_somebody",
 ]
 
 _LOOKS_AT = 300
@@ -51,6 +52,7 @@ _SEVERAL = any_of(lambda one: one.questions.several)
 _ADVICE = any_of(lambda one: one.questions.advice)
 _PAST = any_of(lambda one: one.questions.past)
 _CHARACTER = any_of(lambda one: one.questions.character)
+_YOU = any_of(lambda one: one.talk.you, re.NOFLAG)
 _ME = any_of(lambda one: one.talk.me, re.NOFLAG)
 
 
@@ -147,6 +149,12 @@ def asked_attributes(query: str) -> frozenset[str]:
 def asks_of_oneself(query: str) -> bool:
     """Whether who asks speaks of themselves."""
     return _ME.search(query.lower()) is not None
+
+
+@_kept
+def speaks_to_somebody(query: str) -> bool:
+    """Whether who asks speaks of whom they speak to: "What did you recommend?"."""
+    return _YOU.search(query.lower()) is not None
 
 
 @cache

@@ -28,6 +28,7 @@ __all__ = [
     "is_beginning",
     "language_of_run",
     "name_of",
+    "only_asks",
     "placed_runs",
     "runs",
     "search_terms",
@@ -220,6 +221,11 @@ def wide(text: str) -> int:
 def asks(text: str) -> bool:
     """Whether a text ends like a question."""
     return text.endswith(_QUESTION_MARKS)
+
+
+def only_asks(text: str) -> bool:
+    """Whether each sentence of a text ends like a question."""
+    return asks(text) and not any(not asks(text[start:end]) for start, end in sentences(text))
 
 
 def name_of(text: str) -> str | None:

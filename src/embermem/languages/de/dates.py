@@ -18,7 +18,9 @@ _CALENDAR: Final = Calendar(
     holidays={
         "weihnachten": (12, 25), "heiligabend": (12, 24), "silvester": (12, 31), "neujahr": (1, 1), "nikolaus": (12, 6),
         "valentinstag": (2, 14), "halloween": (10, 31), "ostern": (0, -2, 1), "karfreitag": (0, -2), "ostersonntag": (0, 0),
-        "ostermontag": (0, 1), "pfingsten": (0, 49, 50), "pfingstmontag": (0, 50),
+        "ostermontag": (0, 1), "pfingsten": (0, 49, 50), "pfingstsonntag": (0, 49), "pfingstmontag": (0, 50),
+        "himmelfahrt": (0, 39), "christi himmelfahrt": (0, 39), "fronleichnam": (0, 60), "gründonnerstag": (0, -3), "karsamstag": (0, -1),
+        "rosenmontag": (0, -48), "aschermittwoch": (0, -46), "allerheiligen": (11, 1),
     },
     near={
         "gestern": -1, "gestern abend": -1, "letzte nacht": -1, "gestern früh": -1, "gestern nacht": -1, "vorgestern": -2, "heute": 0,

@@ -39,6 +39,8 @@ TELLING: Final = (
     heiße heißt heisse wohne wohnst wohnt lebe lebt arbeite arbeitest arbeitet studiere studiert liebe liebt hasse mag gern
     gerne spiele spielt spreche lerne fahre trinke esse sammle geboren jahre alt jahr woche monat tag tage monate wochen
     montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember
+    pfingstsonntag pfingstmontag himmelfahrt fronleichnam gründonnerstag karsamstag rosenmontag aschermittwoch
+    allerheiligen heiligabend
     wochenende vorletzte vorletzten vorletztes vorletzter ostern ostersonntag ostermontag karfreitag pfingsten weihnachten silvester
     mutter vater schwester bruder tochter sohn kinder oma opa frau freundin freund ehemann ehefrau
     letzte letzten letztes letzter nächste nächsten nächstes nächster vergangenen guten tschüss natürlich bestimmt

@@ -18,6 +18,7 @@ _CALENDAR: Final = Calendar(
         "navidad": (12, 25), "nochebuena": (12, 24), "nochevieja": (12, 31), "año nuevo": (1, 1), "san valentín": (2, 14),
         "halloween": (10, 31), "día de reyes": (1, 6), "pascua": (0, -2, 1), "domingo de pascua": (0, 0), "lunes de pascua": (0, 1),
         "semana santa": (0, -7, 0), "jueves santo": (0, -3), "viernes santo": (0, -2),
+        "domingo de ramos": (0, -7), "domingo de resurrección": (0, 0), "corpus christi": (0, 60), "todos los santos": (11, 1),
     },
     near={
         "ayer": -1, "anoche": -1, "anteayer": -2, "antes de ayer": -2, "antes de anoche": -2, "antier": -2, "hoy": 0, "esta mañana": 0, "esta tarde": 0, "esta noche": 0,
@@ -31,7 +32,7 @@ _CALENDAR: Final = Calendar(
     this="este|esta",
     day=r"(?P<day>\d{1,2})",
     rules=(
-        ("0", "day_month", r"{DAY}(?: ?(?:al|a|-|–|y) ?(?P<to>\d{1,2}))?(?: de)? {MONTH}(?:,? (?:del? )?{YEAR})?"),
+        ("0", "day_month", r"{DAY}(?: ?(?:al|a|-|–|y(?: el)?) ?(?P<to>\d{1,2}))?(?: de)? {MONTH}(?:,? (?:del? )?{YEAR})?"),
         ("0", "numeric", r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\d)"),
         ("{months}", "relative", r"{MONTH} (?:{LAST}|{NEXT})"),
         ("{months}", "month_year", r"{MONTH}(?: de| del)? {YEAR}"),
@@ -57,6 +58,7 @@ _CALENDAR: Final = Calendar(
         ("en dentro", "ahead", r"(?:en|dentro de)(?: unos| unas)? {N} {UNIT}"),
         ("último últimos últimas", "last_units", r"{LAST} {N} {UNIT}"),
         ("próximos próximas", "next_units", r"{NEXT} {N} {UNIT}"),
+        ("el", "weekend", r"el (?:fin de semana|finde)(?! (?:{LAST}|{NEXT}|anterior|de|del|antes|después))"),
         ("{weekdays}", "weekday", _NOT_EVERY + r"{WEEKDAY}"),
     ),
     parts=(
@@ -66,7 +68,7 @@ _CALENDAR: Final = Calendar(
     part_of=r" de(?:l)? (?:el |la )?",
     follows={
         "esta": "mañana|tarde|noche|semana|primavera", "este": "mes|año|fin|finde|" + "|".join((*WEEKDAYS, *SEASONS)),
-        "en": r"\d|unos|unas|" + "|".join(AMOUNTS), "dentro": "de", "desde": "hace", "pasado": "mañana|" + "|".join((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS)),
+        "el": r"fin\s+de\s+semana|finde", "todos": r"los\s+santos", "en": r"\d|unos|unas|" + "|".join(AMOUNTS), "dentro": "de", "desde": "hace", "pasado": "mañana|" + "|".join((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS)),
         "fin": "de", "antes": r"de\s+(?:ayer|anoche)", "un": "par", "día": r"de\s+reyes|pasado|siguiente", "año": r"nuevo|pasado|que|próximo|siguiente", "san": "valentín",
         "fines": "de", "hace": r"como|unos|unas|casi|más|ya|\d|" + "|".join(AMOUNTS),
     },
@@ -79,7 +81,7 @@ _CALENDAR: Final = Calendar(
     range=r"(?:de|desde)(?: el)? \S+ hasta",
     limits=r"para|antes de(?:l)?|hasta",
     of=r"(?: (?:el|la|este|mediados de|finales de|principios de))?",
-    on=r"(?:el|del|de|en)[ ]",
+    on=r"(?:el|del|de la|de|en)[ ]",
     part_of_day="por la mañana|por la tarde|por la noche",
 )  # fmt: skip
 

@@ -31,6 +31,7 @@ TELLING: Final = (STOP_WORDS | frozenset(
     pas ne jamais rien personne plusieurs aujourd'hui hier demain maintenant
     habite habites habitons travaille travailles aime aimes adore déteste préfère s'appelle m'appelle appelle
     vit née né mère père sœur frère fille fils mari femme enfants ans mois semaine année jour jours
+    noël pâques pentecôte toussaint
     lundi mardi mercredi jeudi vendredi samedi dimanche
     janvier février mars avril mai juin juillet août septembre octobre novembre décembre
     comptes prévoit prévois voudrais aimerais étudie apprends apprend joue joues dernier dernière prochain prochaine

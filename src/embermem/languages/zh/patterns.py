@@ -11,7 +11,7 @@ from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWo
 QUESTIONS: Final = Questions(
     marks=("？",),
     several=r"哪些|哪几|所有|全部|都有|分别|几[个次种]|列出",
-    past=r"上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了吗",
+    past=r"上次|之前|以前|昨天|前天|上周|上个?月|去年|什么时候|说过|提到过|记得|过吗|了(?:吗|什么|谁|哪|几|多少)",
     continues=r"^\W*(?:那|那么|还有|然后|所以|可是|但是|另外)|呢[？?]?\W*$|^\W*(?:为什么|什么时候|哪里|在哪|谁|多少钱?|多久|怎么)[？?呢]*\W*$",
     points_back=r"这[个些件里样]|那[个些件里儿边样]|它|其中|同样",
     pronoun="[他她](?:们)?",

@@ -197,8 +197,6 @@ class Ranking:
             )
         if self.view.settings.preset != "paper":
             found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
-            if self.view.asks_days_alone:
-                found.append("asks for days alone: what was on them, in the order of time")
             if is_long_request(self.view):
                 found.append("a long request: what was said lately counts more")
         return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
