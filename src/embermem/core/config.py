@@ -94,8 +94,8 @@ class Settings:
         "page",
     )
     topic_linkage: float = _number(
-        0.025,
-        "average likeness of pages from which chains are one topic; calibrated on one person of RealMem, "
+        0.02,
+        "average likeness of pages from which chains are one topic; calibrated on two people of RealMem, "
         "docs/concepts/how-it-works.md",
         low=0.0,
     )
