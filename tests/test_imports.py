@@ -21,7 +21,7 @@ ROOT = Path(embermem.__file__).parent
 
 ROOMS = (
     ("core", "telemetry"), ("changes", "errors", "types"), ("protocols", "wire"), ("languages",), ("documents",),
-    ("prompts",), ("index",), ("memoryos",), ("analysts", "embedders", "llms"), ("store",),
+    ("prompts",), ("index",), ("memoryos",), ("analysts", "embedders", "llms"), ("reader",), ("store",),
     ("bootstrap",), ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"), ("owner_memory",),
     ("memory",), ("aio", "client"), ("__init__",), ("demo", "testing"), ("transfer",),
     ("compat", "integrations"), ("reports",), ("mcp",), ("http",), ("cli",), ("__main__",),

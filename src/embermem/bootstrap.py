@@ -29,6 +29,7 @@ from embermem.protocols import (
     Asker,
     Embedder,
     LanguageModel,
+    Reader,
     SegmentWriter,
     StoredSettings,
     UsageLog,
@@ -459,6 +460,24 @@ def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
     return ModelAnalyst(asker, settings)
 
 
+def make_reader(embedder: Embedder) -> Reader | None:
+    """The trained reader, over the encoder: the embedder's own, or beside vectors of a server the installed one. None
+    without its weights, and beside any other embedder."""
+    from embermem.embedders import e5
+    from embermem.embedders.openai_http import OpenAIEmbedder
+    from embermem.embedders.weights import find_weights
+
+    if isinstance(embedder, e5.E5):
+        encoder = embedder
+    elif isinstance(embedder, OpenAIEmbedder) and find_weights() is not None:
+        encoder = e5.E5()
+    else:
+        return None
+    from embermem.reader.trained import TrainedReader
+
+    return TrainedReader(encoder)
+
+
 def extractive_name() -> str:
     """The analyst whose every text says what it was taken from."""
     from embermem.analysts import ExtractiveAnalyst
@@ -500,7 +519,7 @@ def make_system(
     """MemoryOS with this analyst; default: the one that asks the model, or the extractive one without an asker."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
-    extractive = ExtractiveAnalyst(known=settings.attributes)
+    extractive = ExtractiveAnalyst(known=settings.attributes, reader=make_reader(embedder))
     return MemoryOS(
         Parts(
             store=store.protocols,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem import languages
+from embermem.analysts import asserted
 from embermem.analysts.continuity import continues
 from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
@@ -40,7 +41,7 @@ from embermem.languages.facts import fields
 from embermem.languages.facts.finding import Finding
 from embermem.languages.people import USER, called, label, no_name, whose
 from embermem.memoryos.people import profile_value, speaker_of
-from embermem.protocols import ProfileRequest
+from embermem.protocols import ProfileRequest, Reader
 
 _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
@@ -53,14 +54,21 @@ _LASTING = languages.finder(lambda one: one.screening.lasting)
 class ExtractiveAnalyst:
     """An `Analyst` without a model. It never raises for what a page may hold."""
 
-    def __init__(self, settings: ExtractiveSettings | None = None, known: Attributes = BUILT_IN) -> None:
-        """`known` are the attributes of the memory whose pages it reads."""
+    def __init__(
+        self,
+        settings: ExtractiveSettings | None = None,
+        known: Attributes = BUILT_IN,
+        reader: Reader | None = None,
+    ) -> None:
+        """`known` are the attributes of the memory whose pages it reads; `reader` is the trained reader, if there is
+        one."""
         self._settings = settings or ExtractiveSettings()
         self._known = known
+        self._reader = reader
 
     @property
     def name(self) -> str:
-        """Rules change with the number."""
+        """Rules and reader change with the number."""
         return "extractive-v1"
 
     def annotate(
@@ -84,17 +92,18 @@ class ExtractiveAnalyst:
             facts=facts, traits=_strongest(traits_of(facts, speakers)), profile=profile_of(facts, speakers, self._known)
         )
 
-    def facts(self, page: Page) -> tuple[FactProposal, ...]:
-        """The facts of one page, in the order in which they were said, each once."""
+    def facts(self, page: Page, before: Utterance | None = None) -> tuple[FactProposal, ...]:
+        """The facts of one page, in the order in which they were said, each once; `before` was said before it."""
         named = all(not no_name(u.speaker) for u in page.utterances)
-        return _merged(fact for u in page.utterances for fact in self._facts(u, named))
+        said = zip((before, *page.utterances), page.utterances, strict=False)
+        return _merged(fact for last, u in said for fact in self._facts(u, last, named))
 
     def _annotate(self, view: PageView, before: _Tail | None) -> Annotation:
         settings = self._settings
         goes_on = before is not None and continues(before[0], before[1], view, settings)
         so_far, told = (before[1], before[2]) if before is not None and goes_on else ("", ())
         summary, sources = summarise(so_far, view.page, settings, told)
-        facts = self.facts(view.page)
+        facts = self.facts(view.page, None if before is None else _last(before[0].page))
         text = "\n".join(u.text[: settings.max_chars] for u in view.page.utterances)
         return Annotation(
             page_id=view.page.id,
@@ -107,16 +116,26 @@ class ExtractiveAnalyst:
             profile=profile_of(facts, _speakers(view.page), self._known),
         )
 
-    def _facts(self, utterance: Utterance, named: bool) -> Iterable[FactProposal]:
+    def _facts(self, utterance: Utterance, before: Utterance | None, named: bool) -> Iterable[FactProposal]:
         if utterance.role not in (Role.USER, Role.ASSISTANT):
             return
+        mine = utterance.role is Role.USER
+        found = self._by_rules(utterance, named)
+        if self._reader is not None and (mine or named) and utterance.passage is None:
+            found = asserted.added(found, utterance, self._reader.read(utterance, before))
+        about = About.USER if mine else About.AGENT
+        for finding, language in found[: self._settings.max_facts]:
+            if (kept := _kept(finding, self._known, about)) is not None:
+                yield _proposal(kept, language, utterance, about, self._known)
+
+    def _by_rules(self, utterance: Utterance, named: bool) -> list[_Found]:
         text = utterance.text[: self._settings.max_chars]
         mine = utterance.role is Role.USER
         of_self, orders = _SELF.search(text) is not None, mine and _LASTING(text) is not None
         of_fields = mine and self._known.own and fields.spoken_of(text, self._known.own)
         screened = screen(text) if of_self or orders or of_fields else None
         if screened is None:
-            return
+            return []
         found: list[_Found] = []
         if of_self:
             found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
@@ -125,10 +144,7 @@ class ExtractiveAnalyst:
         if of_fields:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
-        about = About.USER if mine else About.AGENT
-        for finding, language in found[: self._settings.max_facts]:
-            if (kept := _kept(finding, self._known, about)) is not None:
-                yield _proposal(kept, language, utterance, about, self._known)
+        return found
 
 
 # ---------------------------------------------------------------------------------------------------- facts
@@ -187,12 +203,16 @@ def _proposal(
     if finding.subject != USER:
         who = called(finding.subject)
         subject = who.name or whose(subject, who.kin)
+    elif finding.kin:
+        subject = whose(subject, finding.kin)
     is_single, field = known.single(finding.attribute), known.field(finding.attribute)
     is_date = finding.attribute in _DATES or (field is not None and field.type == "date")
     if finding.retracts:
         text = language.no_longer(finding.attribute, finding.value)
     elif field is not None and finding.attribute not in attributes():
         text = fields.statement(field, finding.value, language)
+    elif finding.as_said:
+        text = f"{finding.attribute.replace('_', ' ')}: “{finding.value}”"
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:
@@ -211,6 +231,10 @@ def _proposal(
         retracts=finding.retracts,
         expires_at=None if finding.retracts else finding.until,
     )
+
+
+def _last(page: Page) -> Utterance | None:
+    return page.utterances[-1] if page.utterances else None
 
 
 def _speakers(page: Page) -> frozenset[str]:

@@ -23,6 +23,8 @@ _TRANSCRIPT = regex(r"^[ \t]*[^\s:：,.]{1,20}(?: [^\s:：,.]{1,20})?[:：]\s?\S
 _TIMED_TURN = regex(r"^[ \t]*[^\s\d][^\n:：]{1,40}?[ \t][(\[]?\d{1,2}:\d\d(?::\d\d)?[)\]]?[ \t]*$", re.MULTILINE)
 _ALIKE = regex(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
 """Neighbouring lines that begin with the same word: what a program printed."""
+_ASSIGNS = regex(r"^\s*\w+\s*=\s*[\"'\d\[{]|^\s*\w+:[^\n]*\n\s*\w+: ", re.MULTILINE)
+"""Settings and code without a fence: `name = "Ann"`, lines of keys with values."""
 _WHOLE = languages.finder(lambda one: one.screening.whole)
 _FROM_HERE = languages.finder(lambda one: one.screening.from_here)
 _LINE_CHARS = 25
@@ -37,7 +39,7 @@ def screen(text: str) -> str | None:
     None if nothing in it can be taken as the speaker's own word (a text to translate, a letter, a transcript, markup).
     The result is as long as the text.
     """
-    if _WHOLE(text) or _MARKUP.search(text) or _is_wrapped(text):
+    if _WHOLE(text) or _MARKUP.search(text) or _ASSIGNS.search(text) or _is_wrapped(text):
         return None
     if "\n" in text and (len(_TRANSCRIPT.findall(text)) >= 2 or len(_TIMED_TURN.findall(text)) >= 2):
         return None

@@ -1,6 +1,6 @@
 """multilingual-e5-small, tuned for conversational memory, on onnxruntime: sentence vectors and token vectors.
 
-The graph (`e5.onnx`, made by `scripts/build_e5_graph.py`) and the tuned layers (`e5_tuned.safetensors`, made by
+The graph (`e5.onnx`, made by `scripts/build_graphs.py`) and the tuned layers (`e5_tuned.safetensors`, made by
 `encoder/export.py`) ship with Ember; the other weights are mapped from the file that `embermem model install` makes.
 
 Model: Wang et al. 2024, "Multilingual E5 Text Embeddings", arXiv 2402.05672; https://huggingface.co/intfloat/
@@ -12,20 +12,21 @@ from __future__ import annotations
 import os
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
+from embermem.core.recent import Recent
 from embermem.core.token_vectors import TokenVectors
 from embermem.embedders.convert import expected_metadata, unpacked
+from embermem.embedders.graphs import run, session
 from embermem.embedders.tensors import read_tensors
 from embermem.embedders.unigram import SPACE, WORD_CACHE, Unigram, Word
 from embermem.embedders.weights import MODEL_SHA256, find_weights
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["E5", "NAME"]
+__all__ = ["E5", "NAME", "Shared"]
 
 NAME = "multilingual-e5-small+ember-1"
 DIM = 384
@@ -55,6 +56,19 @@ UNSPACED = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA", "THAI ", "LAO ", "K
 MAX_THREADS = 4
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
+# Texts whose states are kept for the reader, which follows the encoder by some pages: 30 kB a short message.
+SHARED_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The beginning of a text after the layers that the reader shares: the hidden states of its pieces, and of what
+    stands before and after them (t, 384); how many rows are `before` the text's; and where each of its pieces stands,
+    the characters [start, end)."""
+
+    rows: NDArray[np.float16]
+    before: int
+    places: tuple[tuple[int, int], ...]
 
 
 class E5:
@@ -73,6 +87,7 @@ class E5:
         self._threads = threads if threads is not None else _at_once()
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
+        self._shared: Recent[str, NDArray[np.float16]] = Recent(SHARED_KEPT)
 
     @property
     def name(self) -> str:
@@ -113,6 +128,19 @@ class E5:
         windows = loaded.windows(text, QUERY)
         return loaded.joined(windows, [loaded.states(window) for window in windows], QUERY)
 
+    def shared(self, text: str) -> Shared | None:
+        """The beginning of a passage after the layers that the reader shares: at most 254 pieces; None for a text
+        without a piece. Kept of the texts that were embedded last. Raises as `embed` does."""
+        loaded = self._load()
+        windows = loaded.windows(text, PASSAGE)
+        if not windows:
+            return None
+        rows = self._shared.get(text)
+        if rows is None:
+            rows = loaded.states(windows[0]).shared
+        places = loaded.places(text, windows[0])
+        return Shared(rows, windows[0].before, tuple(places))
+
     def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[Vectors, list[TokenVectors]]]:
         """Vectors and tokens of some of the texts at a time."""
         for start in range(0, len(texts), TEXTS_AT_A_TIME):
@@ -120,12 +148,14 @@ class E5:
             cut = [loaded.windows(text, PASSAGE) for text in texts[start : start + TEXTS_AT_A_TIME]]
             windows = [window for some in cut for window in some]
             made = iter(self._run(windows, loaded.states))
-            joined = [loaded.joined(some, [next(made) for _ in some], PASSAGE) for some in cut]
+            of_texts = [[next(made) for _ in some] for some in cut]
+            for text, some in zip(texts[start : start + TEXTS_AT_A_TIME], of_texts, strict=True):
+                if some:
+                    self._shared.put(text, some[0].shared)
+            joined = [loaded.joined(windows, some, PASSAGE) for windows, some in zip(cut, of_texts, strict=True)]
             yield np.stack([vector for vector, _ in joined]), [tokens for _, tokens in joined]
 
-    def _run(
-        self, windows: Sequence[Window], run: Callable[[Window], tuple[Vector, Vectors]]
-    ) -> list[tuple[Vector, Vectors]]:
+    def _run(self, windows: Sequence[Window], run: Callable[[Window], States]) -> list[States]:
         """What comes out for each window. Runs go on side by side, longest first, so that they end together."""
         if self._threads == 1 or len(windows) <= 1:
             return [run(window) for window in windows]
@@ -152,6 +182,15 @@ class Window:
     before: int
 
 
+class States(NamedTuple):
+    """Of a window: the mean of its hidden states (384,), the vectors of its tokens, and the states that the reader
+    shares (t, 384)."""
+
+    mean: Vector
+    tokens: Vectors
+    shared: NDArray[np.float16]
+
+
 class Loaded:
     """The session with its tokenizer and tables; immutable once made."""
 
@@ -164,7 +203,7 @@ class Loaded:
             self._means = {PASSAGE: arrays.pop("mean.passage"), QUERY: arrays.pop("mean.query")}
         except (KeyError, ValueError) as error:
             raise _damaged(path, error) from error
-        self._model = _session(arrays, path)
+        self._model = session("embermem.embedders", "e5.onnx", arrays, path)
         self._prefixes = {
             prefix: [self._begin, *(id_ for word in self._tokenizer.words(prefix, WINDOW) for id_ in word.ids)]
             for prefix in self._means
@@ -189,26 +228,26 @@ class Loaded:
             for first, last in zip([0, *cuts], cuts, strict=False)
         ]
 
-    def states(self, window: Window) -> tuple[Vector, Vectors]:
-        """The mean of a window's hidden states (384,), and the vectors of its tokens. Raises EmbedderError."""
-        from onnxruntime.capi import onnxruntime_pybind11_state as ort
+    def states(self, window: Window) -> States:
+        """What a run gives of a window. Raises EmbedderError."""
+        outputs = ["mean", "tokens", "shared"]
+        mean, tokens, shared = run(self._model, outputs, {"embedded": self._embedded(window.ids)}, NAME)
+        kept = [place for place, word in enumerate(window.words, window.before) if word is not None]
+        return States(mean, tokens[kept], shared.astype(np.float16))
 
-        try:
-            mean, tokens = self._model.run(["mean", "tokens"], {"embedded": self._embedded(window.ids)})
-        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
-            raise EmbedderError(f"{NAME} failed on {len(window.ids)} pieces: {error}") from error
-        return mean, tokens[[place for place, word in enumerate(window.words, window.before) if word is not None]]
+    def places(self, text: str, window: Window) -> list[tuple[int, int]]:
+        """Where the pieces of a text's first window stand in it."""
+        words = self._tokenizer.words(text, len(window.words))
+        return self._tokenizer.places(text, words)[: len(window.words)]
 
-    def joined(
-        self, windows: Sequence[Window], made: Sequence[tuple[Vector, Vectors]], prefix: str
-    ) -> tuple[Vector, TokenVectors]:
+    def joined(self, windows: Sequence[Window], made: Sequence[States], prefix: str) -> tuple[Vector, TokenVectors]:
         """A text's vector and tokens, of those of its windows. Tokens without vectors are left out."""
         if not windows:
             return np.zeros(DIM, dtype=np.float32), TokenVectors(words=(), vectors=_none(TOKEN_DIM))
-        mean = np.average([mean for mean, _ in made], axis=0, weights=[len(window.ids) for window in windows])
+        mean = np.average([one.mean for one in made], axis=0, weights=[len(window.ids) for window in windows])
         vector = (mean - self._means[prefix]).astype(np.float32)
         words = (word for window in windows for word in window.words if word is not None)
-        tokens = np.concatenate([tokens for _, tokens in made])
+        tokens = np.concatenate([one.tokens for one in made])
         found = TokenVectors(words=tuple(words) if len(tokens) else (), vectors=tokens)
         return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-12)), found
 
@@ -276,29 +315,6 @@ def _at_once() -> int:
     """How many runs one call of many texts makes at the same time: one a core that this process may use, at most 4."""
     affinity = getattr(os, "sched_getaffinity", None)
     return min(len(affinity(0)) if affinity else os.cpu_count() or 1, MAX_THREADS)
-
-
-def _session(weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
-    """The graph with the weights (of `path`) in it, one thread a run. They must live as long as the session, which
-    copies only what it packs. Raises EmbedderError if they do not fit."""
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as ort
-
-    options = onnxruntime.SessionOptions()
-    # Calls of many texts run several texts at once instead: as fast as two threads in a run, with one session,
-    # and nobody waits spinning (which made a busy machine collapse).
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # A pattern is kept for every shape seen, and ours are many.
-    options.enable_mem_pattern = False
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
-    try:
-        options.add_external_initializers(list(weights), values)
-        graph = (files("embermem.embedders") / "e5.onnx").read_bytes()
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, ort.InvalidGraph, RuntimeError) as error:
-        raise EmbedderError(f"{path} does not fit the graph: {error}; run `embermem model install`") from error
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:

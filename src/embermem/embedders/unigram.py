@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,28 @@ class Unigram:
                 break
         return found
 
+    def places(self, text: str, words: Sequence[Word]) -> list[tuple[int, int]]:
+        """Where in the text the characters [start, end) of each piece of its first `words` stand; an empty stretch for
+        the mark of a space alone."""
+        normal: list[str] = []
+        at: list[tuple[int, int]] = []
+        for start, end in _composed(text):
+            made = unicodedata.normalize("NFC", text[start:end]).translate(self._replaced)
+            normal.append(made)
+            at += [(start, end)] * len(made)
+        joined, found, place = "".join(normal), [], 0
+        for word in words:
+            begin = joined.find(word.text[1:], place)
+            if begin < 0:
+                break
+            last = -1  # SPACE, which the text does not have, comes first
+            for length in word.lengths:
+                first, last = max(last, 0), last + length
+                start = at[begin + first][0] if begin + first < len(at) else len(text)
+                found.append((start, at[begin + last - 1][1] if last > first else start))
+            place = begin + len(word.text) - 1
+        return found
+
     def _words(self, text: str, limit: int) -> Iterator[str]:
         at_most = limit * LONGEST_PIECE
         # Runs of white space count as one character.
@@ -117,6 +139,15 @@ class Unigram:
             lengths.append(end - begin[end])
             end = begin[end]
         return Word(word, tuple(reversed(ids)), tuple(reversed(lengths)))
+
+
+def _composed(text: str) -> Iterator[tuple[int, int]]:
+    """The stretches of a text that normalisation keeps apart: a character with the combining ones that follow it."""
+    start = 0
+    for place in range(1, len(text) + 1):
+        if place == len(text) or not (unicodedata.combining(text[place]) or "\u1160" <= text[place] <= "\u11ff"):
+            yield start, place
+            start = place
 
 
 class _Characters(dict[int, str]):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from embermem.core.types import Utterance, Vector, Vectors
     from embermem.protocols import Embedder
 
-__all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
+__all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text", "named"]
 
 
 def embedded_texts(utterance: Utterance, *, with_speaker: bool) -> list[str]:
@@ -30,9 +30,12 @@ def embedded_texts(utterance: Utterance, *, with_speaker: bool) -> list[str]:
     texts = [utterance.text[start:end] for start, end in passages_of(utterance)]
     if (passage := utterance.passage) is not None:
         return [f"{passage.title}: {passage.place}\n{text}" for text in texts]
-    if not with_speaker or not _is_name(utterance.speaker):
-        return texts
-    return [f"{utterance.speaker}: {text}" for text in texts]
+    return [named(utterance, text) for text in texts] if with_speaker else texts
+
+
+def named(utterance: Utterance, text: str) -> str:
+    """A text of an utterance behind the name of who said it, if it is one."""
+    return f"{utterance.speaker}: {text}" if _is_name(utterance.speaker) else text
 
 
 def _is_name(speaker: str) -> bool:

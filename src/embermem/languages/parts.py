@@ -117,6 +117,10 @@ class Guards:
     """What a statement holds that something is no longer so."""
     own: str = NEVER
     """A statement that its speaker makes of themselves."""
+    supposing: str = NEVER
+    """What stands before what is only supposed: "if I lived in Rome"."""
+    ironic: str = NEVER
+    """What stands before what is not meant: "yeah right, I love Mondays"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,9 +10,21 @@ from embermem import languages
 from embermem.core.text import fold
 from embermem.languages.kinship import Kin, exclude
 from embermem.languages.language import Language
-from embermem.languages.words import unspaced
+from embermem.languages.words import terms, unspaced
 
-__all__ = ["AGENT", "USER", "Called", "called", "excluded", "label", "mentions", "no_name", "told_in", "whose"]
+__all__ = [
+    "AGENT",
+    "USER",
+    "Called",
+    "called",
+    "excluded",
+    "label",
+    "mentions",
+    "no_name",
+    "person_in",
+    "told_in",
+    "whose",
+]
 
 USER, AGENT = "user", "agent"
 """The subjects of facts about a speaker without a name, on the user's and on the agent's side."""
@@ -33,6 +45,19 @@ def called(subject: str) -> Called:
         if (match := pattern.fullmatch(subject.strip())) is not None:
             return Called(match["of"] or USER, match["kin"].lower(), match["name"] or "")
     return Called("", "", subject.strip())
+
+
+def person_in(words: str) -> str | None:
+    """The subject that words of a message name: a word of kin with what follows it, or a name; None where they name
+    nobody, as a pronoun does."""
+    parts = words.split()
+    for first in range(len(parts)):
+        who = called(" ".join(parts[first:]))
+        if who.kin:
+            is_cut = len(who.name) == 1 and unspaced(who.name) > 0
+            return who.kin if is_cut else " ".join(parts[first:])
+    is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words))
+    return words if is_name and terms(words) else None
 
 
 def whose(of: str, kin: str, name: str = "") -> str:

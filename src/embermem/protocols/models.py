@@ -27,6 +27,7 @@ from embermem.core.types import (
     Role,
     Segment,
     ThreadId,
+    Utterance,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ __all__ = [
     "Analyst",
     "AnswerForm",
     "Asker",
+    "Assertion",
     "BreakableStream",
     "Call",
     "ChatMessage",
@@ -46,6 +48,7 @@ __all__ = [
     "ModelRequest",
     "ProfileRequest",
     "Purpose",
+    "Reader",
     "ReplySchema",
     "SegmentWriter",
     "ServedModel",
@@ -331,6 +334,43 @@ class SegmentWriter(Protocol):
 
     def people(self, texts: Sequence[str]) -> frozenset[str]:
         """The names, as keywords, of those who speak in the texts."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assertion:
+    """What a message says of somebody, as a reader found it: `attribute` has the value text[start:end].
+
+    `of_other`: it is said of somebody else than the speaker, whom the words `person` name, if any do; `relation` is a
+    word of kin or the like that is said with it. `tense` is past, now or future; `negated`: it is said not to be so.
+    `change`: whether it begins, ends, or is corrected ("fix"), or none. `event`: the words are not the value, but say
+    what happened ("dumped me"). `confidence` is in [0, 1].
+    """
+
+    attribute: str
+    start: int
+    end: int
+    of_other: bool
+    person: str
+    relation: str
+    tense: str
+    negated: bool
+    change: str
+    event: bool
+    confidence: float
+
+
+class Reader(Protocol):
+    """Reads what messages say of people, in any language that it was trained on."""
+
+    @property
+    def name(self) -> str:
+        """The network and its version."""
+
+    def read(self, utterance: Utterance, before: Utterance | None) -> tuple[Assertion, ...]:
+        """What a message says, in the order of its words; `before` is the message that it may answer.
+
+        Pure; safe to call from several threads. Raises EmbedderError.
+        """
 
 
 class Analyst(Protocol):

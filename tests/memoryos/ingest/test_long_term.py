@@ -179,6 +179,30 @@ def test_what_is_said_again_strengthens_and_a_page_read_again_teaches_nothing_tw
     assert kinds(learner.learn(home("lyon", 2, replaces=learner_fact_id(1)))) == ["FactStrengthened"]
 
 
+def test_an_end_finds_the_fact_by_its_words_or_as_the_only_one_and_of_two_that_may_be_meant_ends_none() -> None:
+    def knows(value: str, seq: int, attribute: str = "has_relative", *, retracts: bool = False) -> FactProposal:
+        return replace(likes(value, seq, retracts=retracts), attribute=attribute)
+
+    cases = {
+        "by a name": ([("has_relative", "boyfriend Tom"), ("has_relative", "sister Ana")], ("has_relative", "Tom"), 0),
+        "by a relation": ([("has_relative", "boyfriend Tom"), ("has_relative", "son Leo")], ("has_relative", "son"), 1),
+        "the only one": ([("has_pet", "a cat")], ("has_pet", ""), 0),
+        "one of two": ([("has_pet", "a cat"), ("has_pet", "a dog")], ("has_pet", ""), None),
+        "of two with the word": ([("has_pet", "a grey cat"), ("has_pet", "a red cat")], ("has_pet", "cat"), None),
+        "told otherwise": ([("does", "goes to a pottery class"), ("likes", "tea")], ("likes", "pottery"), 0),
+        "another matter": ([("has_relative", "wife Ana")], ("likes", "Ana"), None),
+    }
+    ended = {}
+    for case, (held, (attribute, value), _) in cases.items():
+        learner = Learner()
+        learner.learn(*(knows(what, 1, of) for of, what in held))
+        learner.learn(knows(value, 2, attribute, retracts=True))
+        current = {fact.value for fact in learner.knowledge.current()}
+        gone = [place for place, (_, what) in enumerate(held) if what not in current]
+        ended[case] = gone[0] if gone else None
+    assert ended == {case: right for case, (_, _, right) in cases.items()}
+
+
 def test_a_retraction_ends_what_was_said_before_it_and_nothing_else() -> None:
     learner = Learner()
     learner.learn(likes("green tea", 1), likes("tea", 1))

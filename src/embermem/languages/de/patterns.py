@@ -65,6 +65,7 @@ _STATING: Final = {
 }  # fmt: skip
 
 GUARDS: Final = Guards(
+        supposing=r"\b(?:wenn|falls|angenommen|träum\w*|geträumt)\b",
     order=r"\b(?:ignoriere?|vergiss|missachte|übergehe)\s+(?:(?:alles|alle|die|das|deine|diese|sämtliche)\s+){0,3}(?:obige\w*|vorherige\w*|bisherige\w*|anweisung\w*|regeln|vorgaben|zuvor)\b"
     r"|\b(?:ändere?|lösche?|speichere?|ersetze?|aktualisiere?|setze?)\b[^.!?\n]{0,40}\b(?:des (?:be)?nutzers|dein gedächtnis|(?:im|aus dem|in deinem) gedächtnis|das profil)\b|\bsystem(?:nachricht|prompt|anweisung)\b|\bneue anweisungen\b"
     r"|\bdu (?:musst|sollst) (?:jetzt )?(?:nur|ausschließlich|genau) (?:mit|folgendes)\b",

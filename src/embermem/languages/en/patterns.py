@@ -137,6 +137,8 @@ _STATING: Final = {
 _FIELDS = r"(?:name|profile|memory|memories|facts?|traits?|gender|home|address|occupation|job|birth ?year|age|persona)"
 _CHANGE = r"(?:set|change|update|overwrite|replace|modify|mark|register|save|store|record|write|add|delete|erase|remove|forget|wipe|clear)"
 GUARDS: Final = Guards(
+        supposing=r"\b(?:if|unless|imagine|suppose|wish|dream\w*)\b",
+    ironic=r"\b(?:yeah,? (?:right|sure)|oh,? (?:sure|great|fantastic|joy))\b",
     order=r"\b(?:ignore|disregard|override|forget|bypass)\s+(?:(?:all|everything|any|of|the|your|these|those|every)\s+){0,3}"
     r"(?:above|previous|prior|preceding|earlier|instructions?|rules|guidelines|prompts?|system)\b"
     rf"|\b{_CHANGE}\b[^.!?\n]{{0,40}}\b(?:the )?users?(?:'s)? {_FIELDS}\b"

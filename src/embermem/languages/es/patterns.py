@@ -71,6 +71,7 @@ _STATING: Final = {
 }  # fmt: skip
 
 GUARDS: Final = Guards(
+        supposing=r"\b(?:si|ojalá|imagina|soñ\w+)\b",
     order=r"\b(?:ignora|olvida|omite|desatiende)[rs]?\s+(?:(?:todo|todas|todos|las|los|tus|sus|estas|lo)\s+){0,3}(?:anterior\w*|instrucci\w+|reglas|de arriba|previ\w+)\b"
     r"|\b(?:modifica|cambia|borra|elimina|guarda|reemplaza|actualiza)\w*\b[^.!?\n]{0,40}\b(?:del usuario|tu memoria|(?:en|de) (?:la|tu) memoria|el perfil)\b|\b(?:mensaje|instrucci[oó]n) del sistema\b|\bnuevas instrucciones\b"
     r"|\bdebes (?:ahora )?(?:responder|mostrar|devolver) (?:solo|sólo|solamente|únicamente|exactamente)\b",

@@ -26,6 +26,8 @@ class Finding:
     """One statement: text[start:end] says that `attribute` of `subject` is `value` (or, `retracts`, no longer).
 
     `until` is when a plan or wish with a date ends by itself: the first moment after the day, month or year named.
+    `kin`: the statement is about the subject's relative, whom this word names and no language knows ("bf"). `as_said`:
+    the value is a clause in the speaker's words, which a sentence cannot take up as it is.
     """
 
     subject: str
@@ -36,3 +38,5 @@ class Finding:
     when: When | None = None
     until: datetime | None = None
     retracts: bool = False
+    as_said: bool = False
+    kin: str = ""

@@ -72,6 +72,7 @@ _STATING: Final = {
 }  # fmt: skip
 
 GUARDS: Final = Guards(
+        supposing=r"\b(?:si|imagine|imaginons|rêv\w+)\b",
     order=r"\b(?:ignore|oublie|contourne|néglige)[rsz]?\s+(?:(?:tout|toutes|tous|les|tes|vos|ces|ce qui)\s+){0,3}(?:précède|instructions?|consignes|règles|précédent\w*|ci-dessus)\b"
     r"|\b(?:modifie|change|efface|supprime|enregistre|remplace|mets à jour)\w*\b[^.!?\n]{0,40}\b(?:de l'utilisateur|ta mémoire|(?:dans|de) (?:la|ta|votre) mémoire|le profil)\b|\b(?:message|invite|instruction) (?:du )?système\b|\bnouvelles instructions\b"
     r"|\btu dois (?:maintenant )?(?:répondre|afficher|renvoyer) (?:uniquement|seulement|exactement)\b",

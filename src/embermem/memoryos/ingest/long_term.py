@@ -54,6 +54,8 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings
+from embermem.languages.people import mentions
+from embermem.languages.words import terms
 from embermem.memoryos.ingest.knowledge_cap import as_written, over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.proposal_times import (
@@ -77,6 +79,10 @@ _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
 _NAMED = frozenset({"has_pet"}) | RELATIVES
 """Attributes whose value is told with its name or without: the one without is the same matter."""
+_DOING = frozenset(
+    ("collects", "does", "drives", "hobby", "learns", "likes", "owns", "plans", "plays", "prepares_for", "saves_for")
+) | {"studies", "wants_to", "would_like_to"}
+"""What somebody does or has is told of in several ways: its end may be told in another one than it was."""
 _NAMING = NAMES | RELATIVES
 """The attributes that say who is called what."""
 
@@ -273,10 +279,8 @@ class Knowledge:
         if proposal.retracts:
             return [
                 self._retire(fact, None, when, at)
-                for fact in (*alike, *put_away)
-                if (_says(fact, proposal) or (proposal.single and not proposal.value))
-                and not said_after(fact, proposal, when)
-                and not self._rulings.keeps(fact.id, newest(proposal))
+                for fact in _meant((*alike, *put_away), proposal) or _named_in(self._of_person(proposal), proposal)
+                if not said_after(fact, proposal, when) and not self._rulings.keeps(fact.id, newest(proposal))
             ]
         if self._known_source(proposal):
             return []
@@ -381,6 +385,14 @@ class Knowledge:
             return found
         person = self.people.of(proposal)
         return [fact for fact in found if self.people.of(fact) == person]
+
+    def _of_person(self, proposal: FactProposal) -> list[Fact]:
+        """What is held of the same person, by whatever name, that a proposal of what somebody does may mean."""
+        if proposal.attribute not in _DOING:
+            return []
+        person = self.people.of(proposal)
+        held = (one for one in self._held.values() if one.attribute in _DOING and one.about is proposal.about)
+        return [fact for fact in held if self.people.of(fact) == person]
 
     def _same_attribute(self, fact: Fact, proposal: FactProposal | Fact) -> bool:
         """Whether both are about one person, by whatever name, and one attribute of theirs."""
@@ -535,6 +547,29 @@ def _is_put_away(fact: Fact) -> bool:
 def _says(fact: Fact, proposal: FactProposal) -> bool:
     """Whether a fact of the same subject and attribute says what is proposed, if need be in other words."""
     return same_value(fact.value, proposal.value, proposal.attribute)
+
+
+def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
+    """Which facts of the same subject and attribute a proposal ends: those that say its value; else the one whose value
+    has most of its words; without a value the only one, or all where the attribute has one value at a time."""
+    said = [fact for fact in alike if _says(fact, proposal)]
+    if said:
+        return said
+    if not proposal.value:
+        return alike if len(alike) == 1 or proposal.single else ()
+    words = set(terms(proposal.value))
+    shared = [
+        len(words) + 1 if mentions(fact.value, proposal.value) else len(words.intersection(terms(fact.value)))
+        for fact in alike
+    ]
+    most = max(shared, default=0)
+    return [fact for fact, count in zip(alike, shared, strict=True) if count == most > 0 and shared.count(most) == 1]
+
+
+def _named_in(held: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
+    """The facts whose values have all words of a value that ends: "pottery" of "goes to a pottery class"."""
+    words = set(terms(proposal.value))
+    return [fact for fact in held if words and words <= set(terms(fact.value))]
 
 
 def _names(one: Fact | FactProposal, other: Fact | FactProposal) -> bool:

@@ -1,0 +1,197 @@
+"""Findings of what the trained reader asserts: the attributes of the vocabulary, of whom, and whether it ends.
+
+What is below the threshold of its attribute is left out, as is what is told of a person whom the message does not name,
+and what is hidden as not the speaker's own words (`screening`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from embermem import languages
+from embermem.analysts.screening import HIDDEN, screen
+from embermem.core.text import fold
+from embermem.core.types import Utterance
+from embermem.languages import Language
+from embermem.languages.facts.finding import USER, Finding
+from embermem.languages.people import person_in
+from embermem.languages.words import terms
+from embermem.protocols import Assertion
+
+__all__ = ["added", "found"]
+
+# From which confidence it is believed: a value, a clause, an end; and anything in a long message, much of which is not
+# about people (`reader/CARD.md` has what was right at which confidence).
+LEAST, LEAST_AS_SAID, LEAST_END, LEAST_IN_LONG = 0.85, 0.9, 0.8, 0.95
+LONG = 250
+# What is told in every context, or was least often right.
+LEAST_OF = {"name": 0.95, "instruction": 0.95, "has_condition": 0.95}
+AS_SAID = frozenset(("cannot", "diet", "did", "does", "instruction", "plans", "prefers", "takes", "wants_to"))
+"""Attributes whose values are clauses: they are told in the words that were said."""
+_BELIEVED = AS_SAID | frozenset(
+    "name nickname age birthday nationality religion height phone email comes_from lives_in works_as works_at studies "
+    "studies_at learns speaks has_relative knows marital_status has_pet owns allergic_to has_condition afraid_of "
+    "likes dislikes".split()
+)
+_NAMED = {"status": "marital_status", "wants": "wants_to"}
+_VAGUE = frozenset({"did", "does", "feels", "owns", "plans", "says", "wants_to", "would_like_to"})
+"""What rules say of words of which more can be said."""
+_KIN = frozenset({"has_relative", "knows"})
+_PEOPLE = frozenset({"has_pet", *_KIN})
+_PHONE, _MAIL = re.compile(r"\+?[\d ()./-]{6,}"), re.compile(r"\S+@\S+\.\S+")
+_ENDS_WITH = {"works_as": ("works_as", "works_at"), "works_at": ("works_at", "works_as")}
+"""What ends with an attribute where the words do not say which value ends: a job and its employer."""
+_ENDS_ALONE = _PEOPLE | frozenset(("works_as", "works_at", "lives_in", "studies", "studies_at", "marital_status"))
+"""Attributes of which words that name no value, such as "dumped me", end the one value that is known."""
+_NOT_MEANT = (
+    languages.finder(lambda one: one.guards.supposing),
+    languages.finder(lambda one: one.guards.ironic),
+)
+_SENTENCE = re.compile(r"[.!?。！？\n]")
+_YEARS = re.compile(r"\d+")
+_CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
+
+_Span = tuple[int, int]
+
+
+def added(
+    by_rules: Sequence[tuple[Finding, Language]], utterance: Utterance, assertions: Sequence[Assertion]
+) -> list[tuple[Finding, Language]]:
+    """What rules found, and what was asserted beside it: of words that both read, what the rules say, if it is more
+    than that somebody did something."""
+    more = [
+        one
+        for one in found(utterance.text, assertions)
+        if not any(
+            (rule.attribute not in _VAGUE or one[0].attribute in AS_SAID)
+            and not one[0].retracts
+            and one[0].start < rule.end
+            and rule.start < one[0].end
+            for rule, _ in by_rules
+        )
+    ]
+    return sorted((*by_rules, *more), key=lambda pair: pair[0].start)
+
+
+def found(text: str, assertions: Sequence[Assertion]) -> Iterator[tuple[Finding, Language]]:
+    """The statements among what was asserted, each with the language in which it is told. Of words with two readings
+    the surer one counts."""
+    screened = screen(text) if assertions else None
+    if screened is None:
+        return
+    by_signs = languages.by_signs(text)
+    language = by_signs if by_signs.signs else languages.spelled(text)
+    own = [
+        one
+        for one in assertions
+        if HIDDEN not in screened[one.start : one.end] and not _is_not_meant(screened, one.start)
+    ]
+    whole = _joined(text, own)
+    taken: list[_Span] = []
+    named = {fold(one.relation) for one in whole if one.attribute in _KIN and not _is_relation(text, one)}
+    for one in sorted(whole, key=lambda one: -one.confidence):
+        value, of_whom = text[one.start : one.end], _subject(one, whole)
+        if of_whom is None or not terms(value) or any(one.start < end and start < one.end for start, end in taken):
+            continue
+        if one.attribute in _KIN and _is_relation(text, one) and fold(one.relation) in named:
+            continue
+        taken.append((one.start, one.end))
+        for attribute, told, retracts in _told(text, one, value):
+            if attribute in _BELIEVED and one.confidence >= _least(attribute, retracts, len(text)):
+                statement = Finding(
+                    subject=of_whom[0],
+                    kin=of_whom[1],
+                    attribute=attribute,
+                    value=told,
+                    start=one.start,
+                    end=one.end,
+                    retracts=retracts,
+                    as_said=attribute in AS_SAID,
+                )
+                yield statement, language
+
+
+def _least(attribute: str, retracts: bool, length: int) -> float:
+    """From which confidence a value of an attribute is believed, or its end, in a text of so many characters."""
+    usual = LEAST_END if retracts else LEAST_AS_SAID if attribute in AS_SAID else LEAST
+    return max(usual, 0.0 if retracts else LEAST_OF.get(attribute, 0.0), LEAST_IN_LONG if length > LONG else 0.0)
+
+
+def _is_not_meant(text: str, place: int) -> bool:
+    """Whether a word for a supposition, or for irony, stands before a place in its sentence."""
+    begin = max((mark.end() for mark in _SENTENCE.finditer(text, 0, place)), default=0)
+    return any(finder(text[begin:place]) is not None for finder in _NOT_MEANT)
+
+
+def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
+    """With an animal's kind and its name beside it as one value: "hamster Gizmo"."""
+    joined: list[Assertion] = []
+    for one in sorted(assertions, key=lambda one: one.start):
+        last = joined[-1] if joined else None
+        if last is not None and one.attribute == last.attribute == "has_pet" and not text[last.end : one.start].strip():
+            joined[-1] = replace(last, end=one.end, confidence=max(last.confidence, one.confidence))
+        else:
+            joined.append(one)
+    return joined
+
+
+def _is_relation(text: str, one: Assertion) -> bool:
+    """Whether the value is the word for the relation alone: "my sister", without her name."""
+    return fold(text[one.start : one.end]) == fold(one.relation)
+
+
+def _told(text: str, one: Assertion, value: str) -> Iterator[tuple[str, str, bool]]:
+    """Attribute, value and whether it is no longer so, of what somebody asserts."""
+    attribute = _NAMED.get(one.attribute, one.attribute)
+    if one.change == "end":
+        if not one.event:
+            yield attribute, value, True
+        elif attribute in _ENDS_ALONE:
+            yield from ((name, one.relation, True) for name in _ENDS_WITH.get(attribute, (attribute,)))
+        return
+    if one.event or (one.tense == "past" and attribute not in {"did", "comes_from"}):
+        return
+    if one.tense == "future" and attribute not in {"plans", "wants_to", "birthday"}:
+        return
+    if attribute == "contact":
+        attribute = "phone" if _PHONE.fullmatch(value) else "email" if _MAIL.fullmatch(value) else ""
+    if one.negated and attribute not in {"cannot", "diet", "instruction"}:
+        if attribute == "likes":
+            yield "dislikes", value, False
+        elif attribute in {"allergic_to", "has_condition", "takes", "owns", "has_pet"}:
+            yield attribute, value, True
+        return
+    if attribute in _KIN:
+        if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
+            return
+        value = value if fold(one.relation) in fold(value) else f"{one.relation} {value}"
+    if attribute == "age" and (years := _YEARS.search(value)) is not None:
+        value = years.group()
+    if attribute in {"cannot", "diet"}:
+        value = _clause(text, one)
+    if attribute:
+        yield attribute, value, False
+
+
+def _clause(text: str, one: Assertion) -> str:
+    """The words between the marks around a value: what somebody does not eat is not told without its "not"."""
+    begin = max((mark.end() for mark in _CLAUSE.finditer(text, 0, one.start)), default=0)
+    end = next((mark.start() for mark in _CLAUSE.finditer(text, one.end)), len(text))
+    return text[begin:end].strip()
+
+
+def _subject(one: Assertion, all_: Sequence[Assertion]) -> tuple[str, str] | None:
+    """The subject of a finding, and a word of kin that no language knows: the person whom the message names, or the one
+    relative of whom it speaks; None where it is told of somebody who is not named."""
+    if not one.of_other:
+        return USER, ""
+    if one.person:
+        return one.person, ""
+    relations = {fold(other.relation): other for other in all_ if other.attribute in _KIN and other is not one}
+    words = [other.relation for relation, other in relations.items() if relation]
+    if len(words) != 1:
+        return None
+    who = person_in(words[0])
+    return (who, "") if who is not None else (USER, words[0])

@@ -1,0 +1,143 @@
+"""The trained reader over the encoder: runs its layers, and makes assertions of what its heads say.
+
+Weights: `reader.safetensors`, made by `reader/export.py`; its card is `reader/CARD.md`.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.embedders.e5 import E5, Shared
+from embermem.embedders.tensors import read_tensors
+from embermem.index.passages import passages_of
+from embermem.index.vectors import named
+from embermem.languages.people import person_in
+from embermem.languages.words import unspaced
+from embermem.protocols import Assertion
+from embermem.reader.labels import PARTS
+from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
+
+if TYPE_CHECKING:
+    from embermem.core.types import Utterance
+
+__all__ = ["NAME", "TrainedReader"]
+
+# Pieces of the message before that are looked at.
+BEFORE = 48
+# What a value does not end or begin with, beside what is neither letter nor digit.
+_OPENS, _CLOSES = "#@+$£€", ')%!?$£€"'
+
+_Span = tuple[int, int]
+
+
+class TrainedReader:
+    """reader-1, for the languages of the encoder. Weights are read at the first message, once, and stay."""
+
+    def __init__(self, encoder: E5) -> None:
+        self._encoder = encoder
+        self._lock = threading.Lock()
+        self._network: Network | None = None
+
+    @property
+    def name(self) -> str:
+        """The network and its version."""
+        return NAME
+
+    def read(self, utterance: Utterance, before: Utterance | None) -> tuple[Assertion, ...]:
+        """What a message says, in the order of its words; see the protocol."""
+        context = None if before is None else self._states(before, 0, len(before.text))
+        found: list[Assertion] = []
+        for start, end in passages_of(utterance):
+            shared = self._states(utterance, start, end)
+            if shared is not None:
+                found += self._read(utterance, start, end, shared, context)
+        return tuple(found)
+
+    def _states(self, utterance: Utterance, start: int, end: int) -> Shared | None:
+        return self._encoder.shared(named(utterance, utterance.text[start:end]))
+
+    def _read(
+        self, utterance: Utterance, start: int, end: int, shared: Shared, context: Shared | None
+    ) -> list[Assertion]:
+        network = self._load()
+        before = shared.rows[:0] if context is None else context.rows[: context.before + BEFORE]
+        states, tags = network.states(shared.rows.astype(np.float32), before.astype(np.float32))
+        text = utterance.text[start:end]
+        name = len(named(utterance, text)) - len(text)
+        places = [(begin - name + start, last - name + start) for begin, last in shared.places]
+        own = next((i for i, place in enumerate(places) if place[0] >= start), len(places))
+        first = len(before) + shared.before
+
+        def words(stretch: Stretch) -> _Span:
+            begin, last = places[stretch.first - first][0], places[stretch.last - 1 - first][1]
+            return _whole(utterance.text, max(begin, start), last)
+
+        found = stretches(tags, first + own, first + len(places))
+        parts = {tag: [words(one) for one in found if one.tag == tag] for tag in PARTS}
+        judged = network.judged(states, found)
+        made = [_assertion(utterance.text, one, words(one.stretch), parts) for one in judged]
+        return [one for one in made if one is not None]
+
+    def _load(self) -> Network:
+        with self._lock:
+            if self._network is None:
+                with as_file(files("embermem.reader") / "reader.safetensors") as path:
+                    arrays, _ = read_tensors(path)
+                    self._network = Network(arrays, path)
+            return self._network
+
+
+def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequence[_Span]]) -> Assertion | None:
+    """What is said of the speaker or of somebody else; None for what is said of whoever listens."""
+    start, end = value
+    named = [(words, part) for part in parts["who"] if (words := person_in(text[slice(*part)])) is not None]
+    who = _nearest(value, [part for _, part in named])
+    if start >= end or judged.person == "you":
+        return None
+    relation = _nearest(value, parts["rel"])
+    return Assertion(
+        attribute=judged.attribute,
+        start=start,
+        end=end,
+        of_other=judged.person == "third",
+        person=next((words for words, part in named if part == who), "") if judged.person == "third" else "",
+        relation=text[slice(*relation)] if relation is not None else "",
+        tense=judged.tense,
+        negated=judged.negated,
+        change=judged.change,
+        event=judged.event,
+        confidence=judged.confidence,
+    )
+
+
+def _nearest(value: _Span, parts: Sequence[_Span]) -> _Span | None:
+    """The part that stands nearest to a value: of two as near the one before it."""
+    return min(parts, key=lambda part: max(part[0] - value[1], value[0] - part[1]), default=None)
+
+
+def _whole(text: str, start: int, end: int) -> _Span:
+    """Whole words, in scripts with spaces, without the marks around them."""
+    while 0 < start < len(text) and _one_word(text[start - 1], text[start]):
+        start -= 1
+    while 0 < end < len(text) and _one_word(text[end - 1], text[end]):
+        end += 1
+    while start < end and not (text[start].isalnum() or text[start] in _OPENS):
+        start += 1
+    while end > start and not (_is_of_word(text[end - 1]) or text[end - 1] in _CLOSES):
+        end -= 1
+    return start, end
+
+
+def _one_word(left: str, right: str) -> bool:
+    """Whether two characters beside one another belong to one word of a script with spaces."""
+    return _is_of_word(left) and _is_of_word(right) and not unspaced(left) and not unspaced(right)
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char).startswith("M")

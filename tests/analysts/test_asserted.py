@@ -1,0 +1,72 @@
+"""What is made of a reader's assertions: what is believed, of whom, in which words; and that ends find their facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from embermem.analysts import asserted
+from embermem.protocols import Assertion
+
+PLAIN = Assertion(
+    attribute="lives_in",
+    start=0,
+    end=0,
+    of_other=False,
+    person="",
+    relation="",
+    tense="now",
+    negated=False,
+    change="none",
+    event=False,
+    confidence=0.9,
+)
+
+
+def at(text: str, words: str, **more: object) -> Assertion:
+    start = text.index(words)
+    return replace(PLAIN, start=start, end=start + len(words), **more)  # type: ignore[arg-type]
+
+
+def told(text: str, *assertions: Assertion) -> list[tuple[str, str, str, bool]]:
+    return [(one.subject, one.attribute, one.value, one.retracts) for one, _ in asserted.found(text, assertions)]
+
+
+def test_what_is_believed_of_assertions() -> None:
+    text = 'my sister Ana lives in Leeds, her dog rex died, he said "I live in Rome, mate!", no pork for me'
+    person = {"of_other": True, "person": "sister Ana"}
+    cases = {
+        "of a relative": ([at(text, "Leeds", **person)], [("sister Ana", "lives_in", "Leeds", False)]),
+        "unsure": ([at(text, "Leeds", confidence=0.3)], []),
+        "of nobody who is named": ([at(text, "Leeds", of_other=True)], []),
+        "to come": ([at(text, "Leeds", tense="future")], []),
+        "quoted": ([at(text, "Rome")], []),
+        "a name with its relation": (
+            [at(text, "Ana", attribute="has_relative", relation="sister")],
+            [("user", "has_relative", "sister Ana", False)],
+        ),
+        "a name without one": ([at(text, "Ana", attribute="has_relative")], []),
+        "an animal and its name": (
+            [at(text, "dog", attribute="has_pet"), at(text, "rex", attribute="has_pet")],
+            [("user", "has_pet", "dog rex", False)],
+        ),
+        "an end": ([at(text, "rex", attribute="has_pet", change="end")], [("user", "has_pet", "rex", True)]),
+        "an end of a job": (
+            [at(text, "died", attribute="works_at", change="end", event=True)],
+            [("user", "works_at", "", True), ("user", "works_as", "", True)],
+        ),
+        "a diet keeps its not": (
+            [at(text, "pork", attribute="diet", negated=True)],
+            [("user", "diet", "no pork for me", False)],
+        ),
+        "a like that is none": (
+            [at(text, "pork", attribute="likes", negated=True)],
+            [("user", "dislikes", "pork", False)],
+        ),
+        "of two readings the surer": (
+            [at(text, "Leeds", confidence=0.88), at(text, "Leeds", attribute="comes_from", confidence=0.93)],
+            [("user", "comes_from", "Leeds", False)],
+        ),
+    }
+    assert {case: told(text, *given) for case, (given, _) in cases.items()} == {
+        case: right for case, (_, right) in cases.items()
+    }
