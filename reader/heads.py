@@ -10,22 +10,10 @@ from network import Layers
 from torch import Tensor, nn
 
 from embermem.embedders.convert import HIDDEN
-from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUPS, PARTS, PERSONS, STANCES, TENSES
+from embermem.reader.labels import GROUPS, JUDGED, TAGS
 
-__all__ = ["JUDGED", "TAGS", "Reader", "Stretch"]
+__all__ = ["Reader", "Stretch"]
 
-TAGS = (*GROUPS, *PARTS)
-JUDGED = {
-    "attr": len(ATTRIBUTES) + 1,  # the last: no value of its group
-    "whose": len(PERSONS),
-    "stance": len(STANCES),
-    "tense": len(TENSES),
-    "neg": 2,
-    "change": len(CHANGES),
-    "low": 2,
-    "trig": 2,
-}
-"""What a stretch is judged for, and how many answers there are."""
 WIDTH, OF_A_GROUP = 256, 64
 
 Stretch = tuple[int, int, int, int]

@@ -1,4 +1,4 @@
-"""Train the reader's layers and heads on labelled messages; `make train-reader` runs it.
+"""Train the reader's layers and heads on labelled messages; `make train` runs it.
 
     python reader/train_reader.py MODEL TUNED.npz READER.pt [--talk FOLDER] [--held-out w6,w9,w10] …
 
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import torch
 from export import layers_of
-from heads import TAGS, Reader, Stretch
+from heads import Reader, Stretch
 from labelled import TALK, Claim, Labelled, Span, labelled
 from network import Network
 from torch import Tensor, distributed, multiprocessing
@@ -32,7 +32,7 @@ from torch.nn import functional
 
 from embermem.embedders.convert import HIDDEN, Published
 from embermem.embedders.unigram import Unigram, Word
-from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUP_OF, GROUPS, PERSONS, STANCES, TENSES
+from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUP_OF, GROUPS, PERSONS, STANCES, TAGS, TENSES
 
 SHARED = 8
 # Pieces of a message, and of the one before, that are read in training.

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 from export import smoothing
-from heads import JUDGED, Reader
+from heads import Reader
 from labelled import labelled
 from torch import Tensor, distributed, nn
 from train_reader import SHARED, Read, Shared
 
 from embermem.embedders.convert import DENSE, quantized
 from embermem.embedders.tensors import write_tensors
+from embermem.reader.labels import JUDGED
 
 TARGET = Path(__file__).parents[1] / "src" / "embermem" / "reader" / "reader.safetensors"
 MEASURED = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embermem.analysts import asserted
+from embermem.analysts.screening import screen
 from embermem.protocols import Assertion
 
 PLAIN = Assertion(
@@ -28,7 +29,10 @@ def at(text: str, words: str, **more: object) -> Assertion:
 
 
 def told(text: str, *assertions: Assertion) -> list[tuple[str, str, str, bool]]:
-    return [(one.subject, one.attribute, one.value, one.retracts) for one, _ in asserted.found(text, assertions)]
+    screened = screen(text)
+    assert screened is not None
+    found = asserted.found(text, screened, assertions)
+    return [(one.subject, one.attribute, one.value, one.retracts) for one, _ in found]
 
 
 def test_what_is_believed_of_assertions() -> None:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from embermem import languages
-from embermem.analysts.screening import HIDDEN, screen
+from embermem.analysts.screening import HIDDEN
 from embermem.core.text import fold
-from embermem.core.types import Utterance
 from embermem.languages import Language
 from embermem.languages.facts.finding import USER, Finding
 from embermem.languages.people import person_in
@@ -57,13 +56,13 @@ _Span = tuple[int, int]
 
 
 def added(
-    by_rules: Sequence[tuple[Finding, Language]], utterance: Utterance, assertions: Sequence[Assertion]
+    by_rules: Sequence[tuple[Finding, Language]], text: str, screened: str, assertions: Sequence[Assertion]
 ) -> list[tuple[Finding, Language]]:
     """What rules found, and what was asserted beside it: of words that both read, what the rules say, if it is more
     than that somebody did something."""
     more = [
         one
-        for one in found(utterance.text, assertions)
+        for one in found(text, screened, assertions)
         if not any(
             (rule.attribute not in _VAGUE or one[0].attribute in AS_SAID)
             and not one[0].retracts
@@ -75,12 +74,9 @@ def added(
     return sorted((*by_rules, *more), key=lambda pair: pair[0].start)
 
 
-def found(text: str, assertions: Sequence[Assertion]) -> Iterator[tuple[Finding, Language]]:
-    """The statements among what was asserted, each with the language in which it is told. Of words with two readings
-    the surer one counts."""
-    screened = screen(text) if assertions else None
-    if screened is None:
-        return
+def found(text: str, screened: str, assertions: Sequence[Assertion]) -> Iterator[tuple[Finding, Language]]:
+    """The statements among what was asserted of a text and what is left of it after screening, each with the language
+    in which it is told. Of words with two readings the surer one counts."""
     by_signs = languages.by_signs(text)
     language = by_signs if by_signs.signs else languages.spelled(text)
     own = [

@@ -119,23 +119,14 @@ class ExtractiveAnalyst:
     def _facts(self, utterance: Utterance, before: Utterance | None, named: bool) -> Iterable[FactProposal]:
         if utterance.role not in (Role.USER, Role.ASSISTANT):
             return
-        mine = utterance.role is Role.USER
-        found = self._by_rules(utterance, named)
-        if self._reader is not None and (mine or named) and utterance.passage is None:
-            found = asserted.added(found, utterance, self._reader.read(utterance, before))
-        about = About.USER if mine else About.AGENT
-        for finding, language in found[: self._settings.max_facts]:
-            if (kept := _kept(finding, self._known, about)) is not None:
-                yield _proposal(kept, language, utterance, about, self._known)
-
-    def _by_rules(self, utterance: Utterance, named: bool) -> list[_Found]:
         text = utterance.text[: self._settings.max_chars]
         mine = utterance.role is Role.USER
+        reader = self._reader if (mine or named) and utterance.passage is None else None
         of_self, orders = _SELF.search(text) is not None, mine and _LASTING(text) is not None
         of_fields = mine and self._known.own and fields.spoken_of(text, self._known.own)
-        screened = screen(text) if of_self or orders or of_fields else None
+        screened = screen(text) if of_self or orders or of_fields or reader is not None else None
         if screened is None:
-            return []
+            return
         found: list[_Found] = []
         if of_self:
             found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
@@ -144,7 +135,12 @@ class ExtractiveAnalyst:
         if of_fields:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
-        return found
+        if reader is not None:
+            found = asserted.added(found, text, screened, reader.read(replace(utterance, text=text), before))
+        about = About.USER if mine else About.AGENT
+        for finding, language in found[: self._settings.max_facts]:
+            if (kept := _kept(finding, self._known, about)) is not None:
+                yield _proposal(kept, language, utterance, about, self._known)
 
 
 # ---------------------------------------------------------------------------------------------------- facts

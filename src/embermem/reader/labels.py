@@ -5,7 +5,7 @@ The scheme is described in `reader/README.md`, beside the labelled messages.
 
 from __future__ import annotations
 
-__all__ = ["ATTRIBUTES", "CHANGES", "GROUPS", "GROUP_OF", "PARTS", "PERSONS", "STANCES", "TENSES"]
+__all__ = ["ATTRIBUTES", "CHANGES", "GROUPS", "GROUP_OF", "JUDGED", "PARTS", "PERSONS", "STANCES", "TAGS", "TENSES"]
 
 _GROUPS = {
     "name": "name nickname",
@@ -42,3 +42,15 @@ PERSONS = ("I", "you", "third")
 STANCES = ("assert", "ask", "suppose", "quote", "joke", "answer")
 TENSES = ("now", "past", "future")
 CHANGES = ("none", "begin", "end", "fix")
+TAGS = (*GROUPS, *PARTS)
+JUDGED = {
+    "attr": len(ATTRIBUTES) + 1,
+    "whose": len(PERSONS),
+    "stance": len(STANCES),
+    "tense": len(TENSES),
+    "neg": 2,
+    "change": len(CHANGES),
+    "low": 2,
+    "trig": 2,
+}
+"""What a stretch is judged for, and how many answers there are; the last of "attr": no value of its group."""

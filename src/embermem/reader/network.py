@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.embedders.graphs import run, session
-from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUP_OF, GROUPS, PARTS, PERSONS, STANCES, TENSES
+from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUP_OF, GROUPS, JUDGED, PERSONS, STANCES, TAGS, TENSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,20 +27,8 @@ __all__ = ["NAME", "Judged", "Network", "Stretch", "stretches"]
 
 NAME = "reader-1"
 
-_TAGS = (*GROUPS, *PARTS)
 # A piece is taken for a part of a stretch from this probability that it is not outside.
 LEAST = 0.25
-_JUDGED = {
-    "attr": len(ATTRIBUTES) + 1,
-    "whose": len(PERSONS),
-    "stance": len(STANCES),
-    "tense": len(TENSES),
-    "neg": 2,
-    "change": len(CHANGES),
-    "low": 2,
-    "trig": 2,
-}
-"""What a stretch is judged for, and how many answers there are; the last of "attr": no value of its group."""
 _OF_GROUP = {group: [i for i, name in enumerate(ATTRIBUTES) if GROUP_OF[name] == group] for group in GROUPS}
 
 
@@ -64,8 +52,6 @@ class Judged:
     tense: str
     negated: bool
     change: str
-    changes: float
-    """The probability of `change`."""
     event: bool
     confidence: float
 
@@ -88,7 +74,7 @@ class Network:
         (t, 384) and the probabilities of the tags (t, tags, 3)."""
         rows = np.concatenate((before + self._kinds[0], now + self._kinds[1]))
         states, tags = run(self._layers, ["states", "tags"], {"rows": rows}, NAME)
-        return states, _softmax(tags.reshape(len(rows), len(_TAGS), 3))
+        return states, _softmax(tags.reshape(len(rows), len(TAGS), 3))
 
     def judged(self, states: Floats, stretches: Sequence[Stretch]) -> list[Judged]:
         """What the values among the stretches are; those that are of no group are left out."""
@@ -106,8 +92,8 @@ class Network:
             "group": np.array([GROUPS.index(one.tag) for one in values]),
         }
         (told,) = run(self._judge, ["told"], given, NAME)
-        parts = np.split(told, np.cumsum(list(_JUDGED.values()))[:-1], axis=1)
-        of_all = dict(zip(_JUDGED, map(_softmax, parts), strict=True))
+        parts = np.split(told, np.cumsum(list(JUDGED.values()))[:-1], axis=1)
+        of_all = dict(zip(JUDGED, map(_softmax, parts), strict=True))
         return [_judged(one, {name: rows[i] for name, rows in of_all.items()}) for i, one in enumerate(values)]
 
 
@@ -117,7 +103,7 @@ def stretches(tags: Floats, first: int, last: int) -> list[Stretch]:
     shifted[..., 0] -= 0.5 - LEAST
     best = shifted.argmax(axis=-1)
     return [
-        Stretch(_TAGS[tag], first + begin, first + end, float(1.0 - tags[first + begin : first + end, tag, 0].mean()))
+        Stretch(TAGS[tag], first + begin, first + end, float(1.0 - tags[first + begin : first + end, tag, 0].mean()))
         for tag in np.flatnonzero(best.any(axis=0)).tolist()
         for begin, end in _tagged(best[:, tag].tolist())
     ]
@@ -126,7 +112,7 @@ def stretches(tags: Floats, first: int, last: int) -> list[Stretch]:
 def _judged(stretch: Stretch, told: Mapping[str, Floats]) -> Judged:
     among = _OF_GROUP[stretch.tag]
     asserted = told["stance"][STANCES.index("assert")] + told["stance"][STANCES.index("answer")]
-    person, change = int(told["whose"].argmax()), int(told["change"].argmax())
+    person = int(told["whose"].argmax())
     agreed = stretch.probability * told["attr"][among].sum() * asserted * told["low"][0] * told["whose"][person]
     return Judged(
         stretch=stretch,
@@ -134,8 +120,7 @@ def _judged(stretch: Stretch, told: Mapping[str, Floats]) -> Judged:
         person=PERSONS[person],
         tense=TENSES[int(told["tense"].argmax())],
         negated=bool(told["neg"][1] > 0.5),
-        change=CHANGES[change],
-        changes=float(told["change"][change]),
+        change=CHANGES[int(told["change"].argmax())],
         event=bool(told["trig"][1] > 0.5),
         confidence=math.sqrt(float(agreed)),
     )

@@ -1,6 +1,6 @@
 """The trained reader over the encoder: runs its layers, and makes assertions of what its heads say.
 
-Weights: `reader.safetensors`, made by `reader/export.py`; its card is `reader/CARD.md`.
+Weights: `reader.safetensors`, made by `reader/write_reader.py`; its card is `reader/CARD.md`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TrainedReader:
 
     def read(self, utterance: Utterance, before: Utterance | None) -> tuple[Assertion, ...]:
         """What a message says, in the order of its words; see the protocol."""
-        context = None if before is None else self._states(before, 0, len(before.text))
+        context = None if before is None else self._states(before, *passages_of(before)[0])
         found: list[Assertion] = []
         for start, end in passages_of(utterance):
             shared = self._states(utterance, start, end)
