@@ -148,7 +148,7 @@ def _claim(line: str, said: Sequence[_Said]) -> tuple[int, Claim]:
         attribute=attribute,
         value=place,
         event=bool(event),
-        person="third" if named else who,
+        person=_whose(attribute, "third" if named else who),
         who=_find(text, named, place[0]) if named else None,
         time=_find(text, told["time"], place[0]) if "time" in told else None,
         relation=None if relation == place else relation,
@@ -164,12 +164,17 @@ def _placed(parts: Sequence[str], text: str) -> Claim:
         attribute=attribute,
         value=_span(value.removeprefix("~")),
         event=value.startswith("~"),
-        person="third" if who.startswith("@") else who,
+        person=_whose(attribute, "third" if who.startswith("@") else who),
         who=_span(who[1:]) if who.startswith("@") else None,
         time=_span(told["time"]) if "time" in told else None,
         relation=_span(told["rel"]) if _PLACE.fullmatch(told.get("rel", "")) else None,
         flags=frozenset(rest) & FLAGS,
     )
+
+
+def _whose(attribute: str, person: str) -> str:
+    """Of whom a label tells; an instruction is the speaker's wish, whoever is to follow it."""
+    return "I" if attribute == "instruction" else person
 
 
 def _span(words: str) -> Span:
