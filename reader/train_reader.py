@@ -33,14 +33,16 @@ from torch.nn import functional
 from embermem.embedders.convert import HIDDEN, Published
 from embermem.embedders.unigram import Unigram, Word
 from embermem.reader.labels import ATTRIBUTES, CHANGES, GROUP_OF, GROUPS, PERSONS, STANCES, TAGS, TENSES
+from embermem.reader.network import LEAST
+from embermem.reader.trained import BEFORE
 
 SHARED = 8
-# Pieces of a message, and of the one before, that are read in training.
-MOST, BEFORE = 128, 48
+# Pieces of a message that are read in training; characters at the end of the one before.
+MOST, TAIL = 128, 400
 # Texts that are run together where nothing is trained.
 AT_ONCE = 64
 # Groups whose values are clauses, on the ends of which two labellers seldom agree, count less.
-CLAUSES, OF_CLAUSES = frozenset(("does", "plans", "wants", "did", "task", "other", "prefers")), 0.3
+CLAUSES, OF_CLAUSES = frozenset(("does", "plans", "wants", "did", "task", "other", "prefers")), 0.6
 # Weights of the tags outside, begins, inside; of the judgements beside the attribute.
 OF_TAGS = (1.0, 3.0, 2.0)
 OF_JUDGED = {"whose": 0.5, "stance": 0.7, "tense": 0.4, "neg": 0.3, "change": 0.7, "low": 0.4, "trig": 0.2}
@@ -101,7 +103,9 @@ class Shared:
         texts = []
         for one in data:
             texts.append((self._named(one.speaker, draw), one.text, MOST))
-            texts.append((self._named(one.before[0], draw), one.before[1], BEFORE) if one.before else ("", "", 1))
+            texts.append(
+                (self._named(one.before[0], draw), one.before[1][-TAIL:], -BEFORE) if one.before else ("", "", 1)
+            )
         of_all: list[dict[int, Tensor]] = [{}] * processes
         mine = list(range(rank, len(texts), processes))
         distributed.all_gather_object(of_all, dict(zip(mine, self._states([texts[i] for i in mine]), strict=True)))
@@ -119,10 +123,14 @@ class Shared:
         return [self._begin, *(id_ for word in ahead for id_ in word.ids)], self._tokenizer.words(text, most)
 
     def _states(self, texts: Sequence[tuple[str, str, int]]) -> list[Tensor]:
-        ids = []
+        """The rows of each text's first pieces, or of its last ones if their number is negative."""
+        ids, kept = [], []
         for name, text, most in texts:
-            ahead, words = self._pieces(name, text, most)
-            ids.append([*ahead, *[id_ for word in words for id_ in word.ids][:most], self._end])
+            ahead, words = self._pieces(name, text, max(most, MOST))
+            own = [id_ for word in words for id_ in word.ids][: max(most, MOST)]
+            ids.append([*ahead, *own, self._end])
+            first = 0 if most > 0 else max(0, len(ids[-1]) + most)
+            kept.append(slice(first, None))
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         found: list[Tensor] = [torch.empty(0)] * len(ids)
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
@@ -134,7 +142,7 @@ class Shared:
                     padded[row, : len(ids[i])], real[row, : len(ids[i])] = torch.tensor(ids[i]), True
                 rows = self.network.below.run(self.network.embedded(padded), real)
                 for row, i in enumerate(some):
-                    found[i] = rows[row, : len(ids[i])].half().clone()
+                    found[i] = rows[row, : len(ids[i])][kept[i]].half().clone()
         return found
 
     def _message(self, one: Labelled, text: tuple[str, str, int], now: Tensor, before: Tensor) -> Read:
@@ -227,7 +235,9 @@ def _stretches(
     """The stretches that are judged, and what is right of them; None: no value of that group."""
     stretches: list[Stretch] = []
     right: list[dict[str, int] | None] = []
-    best = tags.argmax(-1)
+    likely = tags.softmax(-1)
+    likely[..., 0] -= 0.5 - LEAST
+    best = likely.argmax(-1)
     for row, one in enumerate(batch):
         for first, last, group, claim in one.values:
             stretches.append((row, first, last, group))
@@ -318,7 +328,7 @@ def main() -> None:
     parser.add_argument("tuned", type=Path)
     parser.add_argument("reader", type=Path)
     parser.add_argument("--talk", type=Path, help="the folder with talk of other sources")
-    parser.add_argument("--passes", type=int, default=7)
+    parser.add_argument("--passes", type=int, default=9)
     parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--rate-of-heads", type=float, default=2e-3)
     parser.add_argument("--messages", type=int, default=48, help="in a batch")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from embermem.analysts import asserted
 from embermem.analysts.screening import screen
 from embermem.protocols import Assertion
 
+SAID_AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
 PLAIN = Assertion(
     attribute="lives_in",
     start=0,
@@ -15,6 +17,7 @@ PLAIN = Assertion(
     of_other=False,
     person="",
     relation="",
+    time=None,
     tense="now",
     negated=False,
     change="none",
@@ -31,7 +34,7 @@ def at(text: str, words: str, **more: object) -> Assertion:
 def told(text: str, *assertions: Assertion) -> list[tuple[str, str, str, bool]]:
     screened = screen(text)
     assert screened is not None
-    found = asserted.found(text, screened, assertions)
+    found = asserted.found(text, screened, assertions, SAID_AT)
     return [(one.subject, one.attribute, one.value, one.retracts) for one, _ in found]
 
 
@@ -42,7 +45,10 @@ def test_what_is_believed_of_assertions() -> None:
         "of a relative": ([at(text, "Leeds", **person)], [("sister Ana", "lives_in", "Leeds", False)]),
         "unsure": ([at(text, "Leeds", confidence=0.3)], []),
         "of nobody who is named": ([at(text, "Leeds", of_other=True)], []),
-        "to come": ([at(text, "Leeds", tense="future")], []),
+        "to come": (
+            [at(text, "Leeds", tense="future", confidence=0.95)],
+            [("user", "plans", "my sister Ana lives in Leeds", False)],
+        ),
         "quoted": ([at(text, "Rome")], []),
         "a name with its relation": (
             [at(text, "Ana", attribute="has_relative", relation="sister")],
@@ -74,3 +80,25 @@ def test_what_is_believed_of_assertions() -> None:
     assert {case: told(text, *given) for case, (given, _) in cases.items()} == {
         case: right for case, (_, right) in cases.items()
     }
+
+
+def test_the_time_of_what_is_asserted() -> None:
+    text = "dentist on 9 march at noon, moved to Leeds on 3 february, party one day"
+
+    def dated(words: str, time: str, **more: object) -> tuple[str, str | None, str | None]:
+        screened, start = screen(text), text.index(time)
+        assert screened is not None
+        given = at(text, words, time=(start, start + len(time)), confidence=0.95, **more)
+        ((one, _),) = asserted.found(text, screened, [given], SAID_AT)
+        return one.value, one.when and one.when.label, one.until and str(one.until.date())
+
+    plan = {"attribute": "plans", "tense": "future"}
+    assert dated("dentist", "on 9 march", **plan) == ("dentist", "2026-03-09", "2026-03-10")
+    assert dated("Leeds", "on 3 february") == ("Leeds", "2026-02-03", None)
+    assert dated("party", "one day", **plan) == ("party one day", None, None)
+
+
+def test_a_corrected_plan_takes_the_place_of_the_old_one() -> None:
+    text = "the dentist is on the 9th"
+    fixed = at(text, "dentist", attribute="plans", change="fix", confidence=0.95)
+    assert told(text, fixed) == [("user", "plans", "dentist", True), ("user", "plans", "dentist", False)]

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
 
 from embermem import languages
 from embermem.analysts.screening import HIDDEN
 from embermem.core.text import fold
 from embermem.languages import Language
-from embermem.languages.facts.finding import USER, Finding
+from embermem.languages.dates.days import DateSpan
+from embermem.languages.dates.engine import date_spans
+from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.people import person_in
 from embermem.languages.words import terms
 from embermem.protocols import Assertion
@@ -48,6 +52,11 @@ _NOT_MEANT = (
     languages.finder(lambda one: one.guards.supposing),
     languages.finder(lambda one: one.guards.ironic),
 )
+_SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
+"""Attributes whose time says when it was, or since when it is so."""
+_MONTH = 27
+# Characters of a clause that is told as a plan.
+_SHORT = 80
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
@@ -56,13 +65,17 @@ _Span = tuple[int, int]
 
 
 def added(
-    by_rules: Sequence[tuple[Finding, Language]], text: str, screened: str, assertions: Sequence[Assertion]
+    by_rules: Sequence[tuple[Finding, Language]],
+    text: str,
+    screened: str,
+    assertions: Sequence[Assertion],
+    said_at: datetime,
 ) -> list[tuple[Finding, Language]]:
     """What rules found, and what was asserted beside it: of words that both read, what the rules say, if it is more
     than that somebody did something."""
     more = [
         one
-        for one in found(text, screened, assertions)
+        for one in found(text, screened, assertions, said_at)
         if not any(
             (rule.attribute not in _VAGUE or one[0].attribute in AS_SAID)
             and not one[0].retracts
@@ -74,7 +87,9 @@ def added(
     return sorted((*by_rules, *more), key=lambda pair: pair[0].start)
 
 
-def found(text: str, screened: str, assertions: Sequence[Assertion]) -> Iterator[tuple[Finding, Language]]:
+def found(
+    text: str, screened: str, assertions: Sequence[Assertion], said_at: datetime
+) -> Iterator[tuple[Finding, Language]]:
     """The statements among what was asserted of a text and what is left of it after screening, each with the language
     in which it is told. Of words with two readings the surer one counts."""
     by_signs = languages.by_signs(text)
@@ -106,13 +121,44 @@ def found(text: str, screened: str, assertions: Sequence[Assertion]) -> Iterator
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
                 )
-                yield statement, language
+                yield _dated(statement, text, one.time, said_at), language
 
 
 def _least(attribute: str, retracts: bool, length: int) -> float:
     """From which confidence a value of an attribute is believed, or its end, in a text of so many characters."""
     usual = LEAST_END if retracts else LEAST_AS_SAID if attribute in AS_SAID else LEAST
     return max(usual, 0.0 if retracts else LEAST_OF.get(attribute, 0.0), LEAST_IN_LONG if length > LONG else 0.0)
+
+
+def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -> Finding:
+    """A statement with the days that its words of time name: of a plan when it ends, of others since when they hold.
+    Words that name no day stay in a plan's value if they stand beside it."""
+    if time is None or finding.retracts:
+        return finding
+    today, is_plan = said_at.date(), finding.attribute == "plans"
+    # "9 march" is read as a date only here, where it is known to be a time.
+    named = text[: time[0]] + text[slice(*time)].title() + text[time[1] :]
+    for span in date_spans(named if len(named) == len(text) else text, said_at):
+        if span.start < time[1] and time[0] < span.end:
+            days = span.on_side(1 if is_plan else -1 if finding.attribute == "did" else 0, today)
+            if is_plan and days.last >= today:
+                until = _moment(days.last + timedelta(days=1), said_at)
+                return replace(finding, when=_when(days, said_at), until=until)
+            if finding.attribute in _SINCE and days.first <= today:
+                return replace(finding, when=_when(days, said_at))
+    start, end = min(finding.start, time[0]), max(finding.end, time[1])
+    if not is_plan or end - start > finding.end - finding.start + time[1] - time[0] + 1:
+        return finding
+    return replace(finding, value=text[start:end], start=start, end=end)
+
+
+def _when(days: DateSpan, said_at: datetime) -> When:
+    label = days.first.isoformat()
+    return When(_moment(days.first, said_at), label if (days.last - days.first).days < _MONTH else label[:7], 0)
+
+
+def _moment(day: date, said_at: datetime) -> datetime:
+    return datetime.combine(day, time_of_day(), said_at.tzinfo)
 
 
 def _is_not_meant(text: str, place: int) -> bool:
@@ -150,7 +196,12 @@ def _told(text: str, one: Assertion, value: str) -> Iterator[tuple[str, str, boo
     if one.event or (one.tense == "past" and attribute not in {"did", "comes_from"}):
         return
     if one.tense == "future" and attribute not in {"plans", "wants_to", "birthday"}:
+        clause = _clause(text, one)
+        if attribute in _SINCE and not one.negated and len(clause) <= _SHORT:
+            yield "plans", clause, False
         return
+    if attribute == "plans" and one.change == "fix":
+        yield attribute, value, True
     if attribute == "contact":
         attribute = "phone" if _PHONE.fullmatch(value) else "email" if _MAIL.fullmatch(value) else ""
     if one.negated and attribute not in {"cannot", "diet", "instruction"}:

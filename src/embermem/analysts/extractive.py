@@ -136,7 +136,8 @@ class ExtractiveAnalyst:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
-            found = asserted.added(found, text, screened, reader.read(replace(utterance, text=text), before))
+            assertions = reader.read(replace(utterance, text=text), before)
+            found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
             if (kept := _kept(finding, self._known, about)) is not None:

@@ -341,7 +341,8 @@ class Assertion:
     """What a message says of somebody, as a reader found it: `attribute` has the value text[start:end].
 
     `of_other`: it is said of somebody else than the speaker, whom the words `person` name, if any do; `relation` is a
-    word of kin or the like that is said with it. `tense` is past, now or future; `negated`: it is said not to be so.
+    word of kin or the like that is said with it; text[time[0]:time[1]] says when. `tense` is past, now or future;
+    `negated`: it is said not to be so.
     `change`: whether it begins, ends, or is corrected ("fix"), or none. `event`: the words are not the value, but say
     what happened ("dumped me"). `confidence` is in [0, 1].
     """
@@ -352,6 +353,7 @@ class Assertion:
     of_other: bool
     person: str
     relation: str
+    time: tuple[int, int] | None
     tense: str
     negated: bool
     change: str

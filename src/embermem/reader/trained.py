@@ -5,6 +5,7 @@ Weights: `reader.safetensors`, made by `reader/write_reader.py`; its card is `re
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -26,12 +27,16 @@ from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
 if TYPE_CHECKING:
     from embermem.core.types import Utterance
 
-__all__ = ["NAME", "TrainedReader"]
+__all__ = ["BEFORE", "NAME", "TrainedReader"]
 
-# Pieces of the message before that are looked at.
-BEFORE = 48
+# The last rows of the message before that are looked at: what it asks stands at its end.
+BEFORE = 24
+# Characters between a value and the words of its time.
+NEAR = 30
 # What a value does not end or begin with, beside what is neither letter nor digit.
 _OPENS, _CLOSES = "#@+$£€", ')%!?$£€"'
+# The end of "don't" or "she's"; after "l'" stands a word of its own.
+_SHORT_END = re.compile(r"['’]\w{1,2}\b")
 
 _Span = tuple[int, int]
 
@@ -51,7 +56,7 @@ class TrainedReader:
 
     def read(self, utterance: Utterance, before: Utterance | None) -> tuple[Assertion, ...]:
         """What a message says, in the order of its words; see the protocol."""
-        context = None if before is None else self._states(before, *passages_of(before)[0])
+        context = None if before is None else self._states(before, *passages_of(before)[-1])
         found: list[Assertion] = []
         for start, end in passages_of(utterance):
             shared = self._states(utterance, start, end)
@@ -66,7 +71,7 @@ class TrainedReader:
         self, utterance: Utterance, start: int, end: int, shared: Shared, context: Shared | None
     ) -> list[Assertion]:
         network = self._load()
-        before = shared.rows[:0] if context is None else context.rows[: context.before + BEFORE]
+        before = shared.rows[:0] if context is None else context.rows[-BEFORE:]
         states, tags = network.states(shared.rows.astype(np.float32), before.astype(np.float32))
         text = utterance.text[start:end]
         name = len(named(utterance, text)) - len(text)
@@ -98,16 +103,17 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     start, end = value
     named = [(words, part) for part in parts["who"] if (words := person_in(text[slice(*part)])) is not None]
     who = _nearest(value, [part for _, part in named])
-    if start >= end or judged.person == "you":
+    if start >= end or (judged.person == "you" and judged.attribute != "instruction"):
         return None
-    relation = _nearest(value, parts["rel"])
+    relation, time = _nearest(value, parts["rel"]), _nearest(value, parts["time"])
     return Assertion(
         attribute=judged.attribute,
         start=start,
         end=end,
-        of_other=judged.person == "third",
+        of_other=judged.person == "third" and judged.attribute != "instruction",
         person=next((words for words, part in named if part == who), "") if judged.person == "third" else "",
         relation=text[slice(*relation)] if relation is not None else "",
+        time=time if time is not None and _apart(value, time) <= NEAR else None,
         tense=judged.tense,
         negated=judged.negated,
         change=judged.change,
@@ -118,11 +124,17 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
 
 def _nearest(value: _Span, parts: Sequence[_Span]) -> _Span | None:
     """The part that stands nearest to a value: of two as near the one before it."""
-    return min(parts, key=lambda part: max(part[0] - value[1], value[0] - part[1]), default=None)
+    return min(parts, key=lambda part: _apart(value, part), default=None)
+
+
+def _apart(value: _Span, part: _Span) -> int:
+    return max(part[0] - value[1], value[0] - part[1])
 
 
 def _whole(text: str, start: int, end: int) -> _Span:
     """Whole words, in scripts with spaces, without the marks around them."""
+    if (ending := _SHORT_END.match(text, start - 1)) is not None and ending.start() > 0:
+        start -= 1 + text[start - 2].isalnum()
     while 0 < start < len(text) and _one_word(text[start - 1], text[start]):
         start -= 1
     while 0 < end < len(text) and _one_word(text[end - 1], text[end]):
