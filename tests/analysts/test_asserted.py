@@ -45,6 +45,10 @@ def test_what_is_believed_of_assertions() -> None:
         "of a relative": ([at(text, "Leeds", **person)], [("sister Ana", "lives_in", "Leeds", False)]),
         "unsure": ([at(text, "Leeds", confidence=0.3)], []),
         "of nobody who is named": ([at(text, "Leeds", of_other=True)], []),
+        "of a relative without a name": (
+            [at(text, "Leeds", of_other=True, relation="sister")],
+            [("sister", "lives_in", "Leeds", False)],
+        ),
         "to come": (
             [at(text, "Leeds", tense="future", confidence=0.95)],
             [("user", "plans", "my sister Ana lives in Leeds", False)],

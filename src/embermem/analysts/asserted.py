@@ -190,6 +190,8 @@ def _told(text: str, one: Assertion, value: str) -> Iterator[tuple[str, str, boo
     if one.change == "end":
         if not one.event:
             yield attribute, value, True
+            if attribute == "works_at":
+                yield "works_as", "", True
         elif attribute in _ENDS_ALONE:
             yield from ((name, one.relation, True) for name in _ENDS_WITH.get(attribute, (attribute,)))
         return
@@ -236,8 +238,9 @@ def _subject(one: Assertion, all_: Sequence[Assertion]) -> tuple[str, str] | Non
         return USER, ""
     if one.person:
         return one.person, ""
-    relations = {fold(other.relation): other for other in all_ if other.attribute in _KIN and other is not one}
-    words = [other.relation for relation, other in relations.items() if relation]
+    others = [other for other in all_ if other.attribute in _KIN and other is not one]
+    relations = {fold(other.relation): other.relation for other in others if other.relation}
+    words = [one.relation] if one.relation and one.attribute not in _KIN else [*relations.values()]
     if len(words) != 1:
         return None
     who = person_in(words[0])

@@ -19,7 +19,7 @@ from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
 from embermem.index.vectors import named
 from embermem.languages.people import person_in
-from embermem.languages.words import unspaced
+from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 from embermem.reader.labels import PARTS
 from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
@@ -106,6 +106,9 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     if start >= end or (judged.person == "you" and judged.attribute != "instruction"):
         return None
     relation, time = _nearest(value, parts["rel"]), _nearest(value, parts["time"])
+    if judged.person == "third" and who is None and relation is None:
+        # A word of kin that no language knows ("bf"), but no pronoun.
+        relation = _nearest(value, [part for part in parts["who"] if terms(text[slice(*part)])])
     return Assertion(
         attribute=judged.attribute,
         start=start,

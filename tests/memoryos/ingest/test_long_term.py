@@ -189,6 +189,8 @@ def test_an_end_finds_the_fact_by_its_words_or_as_the_only_one_and_of_two_that_m
         "the only one": ([("has_pet", "a cat")], ("has_pet", ""), 0),
         "one of two": ([("has_pet", "a cat"), ("has_pet", "a dog")], ("has_pet", ""), None),
         "of two with the word": ([("has_pet", "a grey cat"), ("has_pet", "a red cat")], ("has_pet", "cat"), None),
+        "a job by a common noun": ([("works_at", "Marlow Savings")], ("works_at", "bank"), 0),
+        "a job by another name": ([("works_at", "Marlow Savings")], ("works_at", "Tesco"), None),
         "told otherwise": ([("does", "goes to a pottery class"), ("likes", "tea")], ("likes", "pottery"), 0),
         "another matter": ([("has_relative", "wife Ana")], ("likes", "Ana"), None),
     }

@@ -549,9 +549,13 @@ def _says(fact: Fact, proposal: FactProposal) -> bool:
     return same_value(fact.value, proposal.value, proposal.attribute)
 
 
+_JOBS = frozenset({"works_as", "works_at"})
+
+
 def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
     """Which facts of the same subject and attribute a proposal ends: those that say its value; else the one whose value
-    has most of its words; without a value the only one, or all where the attribute has one value at a time."""
+    has most of its words; without a value the only one, or all where the attribute has one value at a time. A job that is
+    told by a common noun ("quit the bank") is the only one."""
     said = [fact for fact in alike if _says(fact, proposal)]
     if said:
         return said
@@ -563,6 +567,8 @@ def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
         for fact in alike
     ]
     most = max(shared, default=0)
+    if not most and len(alike) == 1 and proposal.attribute in _JOBS and proposal.value.islower():
+        return alike
     return [fact for fact, count in zip(alike, shared, strict=True) if count == most > 0 and shared.count(most) == 1]
 
 
