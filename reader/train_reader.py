@@ -62,6 +62,7 @@ class Plan:
     messages: int
     dropped: float
     seed: int
+    begin: Path | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -291,6 +292,8 @@ def train(
     shared = Shared(model, tuned)
     messages = shared.messages(data, random.Random(plan.seed), rank, processes)
     reader = Reader(shared.network.above, plan.dropped)
+    if plan.begin is not None:
+        reader.load_state_dict(torch.load(plan.begin))
     layers = list(reader.above.parameters())
     heads = [one for name, one in reader.named_parameters() if not name.startswith("above.")]
     parameters = [*layers, *heads]
@@ -334,6 +337,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=48, help="in a batch")
     parser.add_argument("--dropped", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--begin", type=Path, help="what an earlier training left, to go on from")
     parser.add_argument("--held-out", default="w6,w9,w10", help="writers whose people are not trained on")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
@@ -349,6 +353,7 @@ def main() -> None:
         messages=given.messages,
         dropped=given.dropped,
         seed=given.seed,
+        begin=given.begin,
     )
     with tempfile.TemporaryDirectory() as folder:
         rest = (given.processes, f"{folder}/meeting", given.model, given.tuned, given.reader, data, plan)

@@ -55,8 +55,8 @@ _NOT_MEANT = (
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
 _MONTH = 27
-# Characters of a clause that is told as a plan.
-_SHORT = 80
+# Characters of a clause that is told as a plan, and of a sentence that is told as a wish.
+_SHORT, _WHOLE = 80, 200
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
@@ -220,14 +220,21 @@ def _told(text: str, one: Assertion, value: str) -> Iterator[tuple[str, str, boo
         value = years.group()
     if attribute in {"cannot", "diet"}:
         value = _clause(text, one)
+    if attribute == "prefers" and len(sentence := _between(_SENTENCE, text, one)) <= _WHOLE:
+        value = sentence
     if attribute:
         yield attribute, value, False
 
 
 def _clause(text: str, one: Assertion) -> str:
-    """The words between the marks around a value: what somebody does not eat is not told without its "not"."""
-    begin = max((mark.end() for mark in _CLAUSE.finditer(text, 0, one.start)), default=0)
-    end = next((mark.start() for mark in _CLAUSE.finditer(text, one.end)), len(text))
+    """The clause of a value: what somebody does not eat is not told without its "not"."""
+    return _between(_CLAUSE, text, one)
+
+
+def _between(marks: re.Pattern[str], text: str, one: Assertion) -> str:
+    """The words between the marks around a value."""
+    begin = max((mark.end() for mark in marks.finditer(text, 0, one.start)), default=0)
+    end = next((mark.start() for mark in marks.finditer(text, one.end)), len(text))
     return text[begin:end].strip()
 
 
