@@ -1,6 +1,6 @@
 """Train the reader's layers and heads on labelled messages; `make train` runs it.
 
-    python reader/train_reader.py MODEL TUNED.npz READER.pt [--talk FOLDER] [--held-out w6,w9,w10] …
+    python reader/train_reader.py MODEL TUNED.npz READER.pt [--talk FOLDER] [--held-out w6,w9,w10,w24,w25] …
 
 MODEL is the published file of the encoder, TUNED.npz its tuned layers as they ship (`encoder/mix.py`): the reader
 shares the encoder's lower layers, whose states are run once and kept, and begins with a copy of the upper ones.
@@ -338,7 +338,7 @@ def main() -> None:
     parser.add_argument("--dropped", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--begin", type=Path, help="what an earlier training left, to go on from")
-    parser.add_argument("--held-out", default="w6,w9,w10", help="writers whose people are not trained on")
+    parser.add_argument("--held-out", default="w6,w9,w10,w24,w25", help="writers whose people are not trained on")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     held_out = set(given.held_out.split(","))
