@@ -116,6 +116,7 @@ def _analyse_pages(
         pages=views,
         persona=persona,
         nearest=claim.knowledge.current(),
+        read=tuple(fact for noted in notes for fact in noted.change.facts),
     )
     try:
         change = _profiled(claim, analyst, request, notes)
