@@ -99,8 +99,8 @@ class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
     schema_name: ClassVar[str] = "SegmentNotes"
     lenient: ClassVar[bool] = True
     facts: Annotated[list[FactNote], _items(24)]
-    confirmed: Annotated[list[Annotated[str, _at_most(6)]], _items(200)] = []
-    dropped: Annotated[list[Annotated[str, _at_most(6)]], _items(200)] = []
+    confirmed: Annotated[list[Annotated[str, _at_most(6)]], _items(64)] = []
+    dropped: Annotated[list[Annotated[str, _at_most(6)]], _items(64)] = []
     title: Annotated[str, _at_most(80)] = ""
     summary: Annotated[str, _at_most(600)] = ""
     traits: Annotated[list[TraitNote], _items(6)] = []

@@ -110,8 +110,9 @@ class Beliefs:
         """The facts that are believed. `confirmed` and `dropped` are the claims of which the answer says so; one that
         is named by both is neither. For each fact that is not believed stands what the extractive analyst read in the
         utterances that it names, and the claim that it was to correct."""
-        right, wrong = (all_named(ids, self._evidence.claims) for ids in (confirmed, dropped))
-        claimed = [self._corrected(note) for note in notes]
+        claims = self._evidence.claims
+        right, wrong = (all_named(ids, claims) for ids in (confirmed, dropped))
+        claimed = [claims.get(named(n.corrects, claims) or "") if isinstance(n, FactNote) else None for n in notes]
         self._wrong = [claim for name, claim in wrong.items() if name not in right]
         self._doubted = [*self._wrong, *(claim for claim in claimed if claim is not None)]
         self._stands = [claim for name, claim in right.items() if name not in wrong]
@@ -129,13 +130,12 @@ class Beliefs:
         return made[: self._reading.facts]
 
     def standing(self, made: Sequence[FactProposal]) -> list[FactProposal]:
-        """What the extractive analyst read and is kept, but for what the model says too: what the model confirms or was
-        not believed of; all, where most of its facts were not believed."""
-        stands, wrong = [*self._stands, *self._following(self._stands)], self.dropped
-        read = self._evidence.read_in(self._evidence.said.values())
-        if self.trusted:
-            read = [one for one in read if one in stands and one not in wrong]
-        return beside(read, made)
+        """What the extractive analyst read and is kept, but for what the model says too: claims that the model confirms
+        or was not believed of, and what was not shown as a claim; all, where most of its facts were not believed."""
+        claims = self._evidence.claims.values() if self.trusted else ()
+        left = [one for one in claims if one not in self._stands or one in self._wrong]
+        left += self._following(left)
+        return beside((one for one in self._evidence.read_in(self._evidence.said.values()) if one not in left), made)
 
     @property
     def dropped(self) -> list[FactProposal]:
@@ -157,10 +157,6 @@ class Beliefs:
 
     # -------------------------------------------------------------------------------------------------------- facts
 
-    def _corrected(self, note: SaidNote) -> FactProposal | None:
-        name = named(note.corrects, self._evidence.claims) if isinstance(note, FactNote) else None
-        return None if name is None else self._evidence.claims[name]
-
     def _ended_otherwise(self, note: SaidNote, claim: FactProposal) -> FactProposal | None:
         """A claim that something ended, with another attribute or value, which was said where it ended."""
         name, value = (
@@ -169,14 +165,12 @@ class Beliefs:
         )
         seqs = {source.seq for source in claim.sources}
         said = [one for u in self._evidence.said.values() if u.seq in seqs for one in statements(u.text)]
-        if not SNAKE.fullmatch(name) or not self._attributes.is_kept(name) or len(value) > self._reading.value_chars:
-            return None
-        if not value or not any(_holds(value, one) for one in said):
+        kept = SNAKE.fullmatch(name) and self._attributes.is_kept(name) and 0 < len(value) <= self._reading.value_chars
+        if not kept or not any(_holds(value, one) for one in said):
             return None
         language = told_in(claim.text)
         text = language.of_subject(label(claim.subject, language), language.no_longer(name, value))
-        single = self._attributes.single(name)
-        return replace(claim, attribute=name, value=value, text=text, single=single)
+        return replace(claim, attribute=name, value=value, text=text, single=self._attributes.single(name))
 
     def _fact(self, note: SaidNote) -> FactProposal | None:
         action, meant = (note.action, note.fact) if isinstance(note, FactNote) else ("add", "")

@@ -199,7 +199,7 @@ class ModelAnalyst:
 
     def _whole(self, request: ProfileRequest) -> PersonaChange:
         reading, read = self._reading, _read_in(request)
-        claims = claims_by_id(read)
+        claims = claims_by_id(read, request.pages, reading)
         said, lines = page_lines(request.pages, reading, claims)
         known, facts = fact_lines(nearest(request, reading.known_facts, self._attributes), reading)
         summary = summary_line(request.segment, said.values(), reading)
@@ -279,11 +279,11 @@ class ModelAnalyst:
         read = _read_in(request)
         parts, believed = [], False
         for pages in self._parted(request.pages, stable):
-            said, lines = page_lines(pages, reading)
+            said, lines = page_lines(pages, reading, {})
             tokens = self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
             room = self._room(stable, tokens)
             if room is not None and tokens_of(lines) > room:  # one page
-                said, lines = page_lines(pages, replace(reading, profile_chars=chars_within(lines, room)))
+                said, lines = page_lines(pages, replace(reading, profile_chars=chars_within(lines, room)), {})
             content = "\n".join(lines)
             passing = prompts.load("facts_pages").fill(
                 language=language_of(said.values()), nonce=nonce(content), pages=content
@@ -323,7 +323,7 @@ class ModelAnalyst:
         """The pages in parts that fit the server's context, each of one page at least."""
         part: list[PageView] = []
         for page in pages:
-            said, lines = page_lines([*part, page], self._reading)
+            said, lines = page_lines([*part, page], self._reading, {})
             room = self._room(stable, self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), self._reading.facts)))
             if part and room is not None and tokens_of(lines) > room:
                 yield tuple(part)

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
 
 from embermem.analysts.traits import has_words
 from embermem.core.attributes import OPPOSITE
@@ -62,7 +61,7 @@ def batch_lines(
 
 
 def page_lines(
-    pages: Sequence[PageView], reading: ModelReadingSettings, claims: Mapping[str, FactProposal] = MappingProxyType({})
+    pages: Sequence[PageView], reading: ModelReadingSettings, claims: Mapping[str, FactProposal]
 ) -> tuple[dict[str, Utterance], list[str]]:
     """The utterances of a segment's pages by their local ids u1, u2, …, and the lines that show them, each with the
     claims about it."""
@@ -76,14 +75,26 @@ def page_lines(
         for u in view.page.utterances:
             about = {name: claim for name, claim in claims.items() if claim.sources[0].seq == u.seq}
             lines.append(f"{names[u.seq]} {_spoken(u, room[u.seq], reading)}")
-            lines += [_item_line(name, claim, reading, speaker_of(u.speaker, u.role)) for name, claim in about.items()]
+            who = speaker_of(u.speaker, u.role)
+            lines += [f"{name} {_told(claim, reading, who)}" for name, claim in about.items()]
     return shown, lines
 
 
-def claims_by_id(read: Sequence[FactProposal]) -> dict[str, FactProposal]:
-    """What the extractive analyst read, by local ids c1, c2, …, without what follows from another of them."""
+def claims_by_id(
+    read: Sequence[FactProposal], pages: Sequence[PageView], reading: ModelReadingSettings
+) -> dict[str, FactProposal]:
+    """What the extractive analyst read in the shown part of pages, by local ids c1, c2, …, without what follows from
+    another of them."""
+    said = {u.seq: u.text for view in pages for u in view.page.utterances}
+    room = _room([u for view in pages for u in view.page.utterances], reading.profile_chars, reading.utterance_chars)
     own = [one for one in read if not any(follows(one, other) for other in read)]
-    return {f"c{i}": claim for i, claim in enumerate(sorted(own, key=lambda one: one.sources[0].seq), 1)}
+    first = sorted(((one.sources[0], one) for one in own), key=lambda pair: pair[0].seq)
+    shown = [
+        one
+        for at, one in first
+        if one_line(said[at.seq][at.start : at.end], reading.utterance_chars) in one_line(said[at.seq], room[at.seq])
+    ]
+    return {f"c{i}": claim for i, claim in enumerate(shown[: reading.claims], 1)}
 
 
 def follows(one: FactProposal, other: FactProposal) -> bool:
@@ -96,7 +107,7 @@ def follows(one: FactProposal, other: FactProposal) -> bool:
 def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[dict[str, Fact], list[str]]:
     """Known facts by their local ids f1, f2, …, and the lines that show them."""
     shown = {f"f{i}": fact for i, fact in enumerate(facts, 1)}
-    return shown, [_item_line(name, fact, reading) for name, fact in shown.items()]
+    return shown, [f"{name} {fact.about.value} {_told(fact, reading)}" for name, fact in shown.items()]
 
 
 def summary_line(segment: Segment, said: Iterable[Utterance], reading: ModelReadingSettings) -> str:
@@ -233,13 +244,13 @@ def _not_in(summary: str, texts: Iterable[str]) -> str:
     return " ".join(one for one in told if _LABEL.sub("", one) not in said)
 
 
-def _item_line(name: str, fact: Fact | FactProposal, reading: ModelReadingSettings, speaker: str = "") -> str:
-    """`f1 user Ana: lives_in=Lyon`, `c2 user no longer works_at=Acme`; of whose line stands above, without the name."""
+def _told(fact: Fact | FactProposal, reading: ModelReadingSettings, speaker: str = "") -> str:
+    """`Ana: lives in=Lyon`, `no longer works at=Acme`; of the `speaker` whose line stands above without the name."""
     named = fact.subject not in ("user", "agent", speaker)
     whose = f"{one_line(fact.subject, reading.subject_chars)}: " if named else ""
     ended = "no longer " if isinstance(fact, FactProposal) and fact.retracts else ""
-    value = one_line(fact.value or fact.text, reading.value_chars)
-    return f"{name} {fact.about.value} {whose}{ended}{one_line(fact.attribute, reading.attribute_chars)}={value}"
+    attribute = one_line(fact.attribute.replace("_", " "), reading.attribute_chars)
+    return f"{whose}{ended}{attribute}={one_line(fact.value or fact.text, reading.value_chars)}"
 
 
 def _room(said: Sequence[Utterance], total: int, most: int) -> dict[int, int]:

@@ -128,13 +128,13 @@ AS_READ = {"lives_in": ["Lyon"], "works_at": [], "likes": ["jazz and blues"]}
 
 JAZZ = {"attribute": "likes", "value": "jazz", "text": "loves jazz"}
 FAN = {"attribute": "fan of", "value": "jazz and blues", "text": "loves jazz and blues"}
-LIKED, MOVED, LEFT = "likes=jazz and blues", "lives_in=Lyon", "no longer works_at=Acme"
+LIKED, MOVED, LEFT = "likes=jazz and blues", "lives in=Lyon", "no longer works at=Acme"
 JUDGED: dict[str, tuple[Mapping[str, Any], Mapping[str, list[str]]]] = {
     "nothing": ({}, {}),
     "confirmed": (dict.fromkeys((LIKED, MOVED, LEFT), "confirmed"), {}),
     "liking dropped": ({LIKED: "dropped"}, {"likes": []}),
     "move dropped": ({MOVED: "dropped"}, {"lives_in": ["Oslo"]}),
-    "move dropped and the home before it": ({MOVED: "dropped", "lives_in=Oslo": "dropped"}, {"lives_in": []}),
+    "move dropped and the home before it": ({MOVED: "dropped", "lives in=Oslo": "dropped"}, {"lives_in": []}),
     "end dropped": ({LEFT: "dropped"}, {"works_at": ["Acme"]}),
     "value corrected": ({LIKED: JAZZ}, {"likes": ["jazz"]}),
     "attribute corrected": ({LIKED: FAN}, {"likes": [], "fan_of": ["jazz and blues"]}),
@@ -152,7 +152,7 @@ def judged(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
     for line in str(request["messages"][-1]["content"]).splitlines():
         if found := re.match(r"(u\d+) user ([^:]+):", line):
             said, name = found.groups()
-        claim = re.fullmatch(r"(c\d+) user (.*)", line)
+        claim = re.fullmatch(r"(c\d+) (.*)", line)
         verdict = JUDGED[name][0].get(claim[2]) if claim else None
         if claim and isinstance(verdict, str):
             made[verdict].append(claim[1])

@@ -263,21 +263,18 @@ class Knowledge:
         """The decisions that take back what was learnt of a page from a finding that is wrong: a fact that rests on it
         alone is retired as if it never held, and what it superseded or ended holds again. What a caller affirmed or
         pinned, and what is still told, stays."""
-        if any(one.retracts is dropped.retracts and _says_same(one, dropped) for one in told):
+        same = [one for one in told if one.retracts is dropped.retracts and one.attribute == dropped.attribute]
+        if any(one.subject == dropped.subject and same_value(one.value, dropped.value, one.attribute) for one in same):
             return []
-        seqs = {source.seq for source in dropped.sources}
-        made: list[Decision] = []
+        seqs, made = {source.seq for source in dropped.sources}, list[Decision]()
         if dropped.retracts:
             when = dropped.valid_from or first_said(dropped.sources, said)
-            ended = self._alike(self._others.values(), dropped)
-            back = [one for one in ended if one.retired_at is not None and one.superseded_by is None]
-            back = [one for one in _meant(back, dropped) if one.valid_to == when and one.valid_from != when]
+            ended = [one for one in self._others.values() if one.retired_at is not None and one.superseded_by is None]
+            meant = _meant(self._alike(ended, dropped), dropped)
+            back = [one for one in meant if one.valid_to == when and one.valid_from != when]
         else:
-            wrong = [
-                fact
-                for fact in self._alike(self._held.values(), dropped)
-                if _says(fact, dropped) and fact.sources and seqs >= {source.seq for source in fact.sources}
-            ]
+            alike = [one for one in self._alike(self._held.values(), dropped) if _says(one, dropped)]
+            wrong = [one for one in alike if one.sources and seqs >= {source.seq for source in one.sources}]
             wrong = [one for one in wrong if not one.pinned and not self._rulings.keeps(one.id, newest(dropped))]
             back = [one for one in self._others.values() if one.superseded_by in {fact.id for fact in wrong}]
             made += [self._retire(fact, None, fact.valid_from, at) for fact in wrong]
@@ -581,13 +578,6 @@ class Knowledge:
     def current(self) -> tuple[Fact, ...]:
         """The facts held, oldest confirmation first."""
         return tuple(self._held.values())
-
-
-def _says_same(one: FactProposal, other: FactProposal) -> bool:
-    """Whether two proposals give one attribute of one person the same value."""
-    if (one.about, one.subject, one.attribute) != (other.about, other.subject, other.attribute):
-        return False
-    return same_value(one.value, other.value, one.attribute)
 
 
 def _is_put_away(fact: Fact) -> bool:
