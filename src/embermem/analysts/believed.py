@@ -159,10 +159,8 @@ class Beliefs:
 
     def _ended_otherwise(self, note: SaidNote, claim: FactProposal) -> FactProposal | None:
         """A claim that something ended, with another attribute or value, which was said where it ended."""
-        name, value = (
-            attribute_of(note.attribute, self._attributes),
-            one_line(note.value, self._reading.value_chars + 1),
-        )
+        name = attribute_of(note.attribute, self._attributes)
+        value = one_line(note.value, self._reading.value_chars + 1)
         seqs = {source.seq for source in claim.sources}
         said = [one for u in self._evidence.said.values() if u.seq in seqs for one in statements(u.text)]
         kept = SNAKE.fullmatch(name) and self._attributes.is_kept(name) and 0 < len(value) <= self._reading.value_chars
