@@ -6,10 +6,28 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from embermem.core.types import Owner, OwnerId, Page, PageId, PageView, Role, ThreadId, Utterance, UtteranceId
+from embermem.analysts import ExtractiveAnalyst
+from embermem.core.attributes import BUILT_IN, Attributes
+from embermem.core.types import (
+    FactProposal,
+    Owner,
+    OwnerId,
+    Page,
+    PageId,
+    PageView,
+    Role,
+    ThreadId,
+    Utterance,
+    UtteranceId,
+)
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 OWNER = Owner(id=OwnerId("o"), user="alice", agent="default")
+
+
+def read_in(*pages: PageView, known: Attributes = BUILT_IN) -> tuple[FactProposal, ...]:
+    """What the extractive analyst read in pages when they came."""
+    return tuple(fact for view in pages for fact in ExtractiveAnalyst(known=known).facts(view.page))
 
 
 def page(

@@ -17,7 +17,7 @@ from embermem.core.types import FactProposal, PageView, Persona
 from embermem.protocols import LanguageModel, ProfileRequest
 
 from .asking import ScriptedAsker
-from .pages import OWNER, page
+from .pages import OWNER, page, read_in
 from .test_extractive import segment
 
 LEVEL = Field("level", type="choice", choices=["A1", "B1", "B2"], description="CEFR", examples=["B1"])
@@ -36,9 +36,10 @@ def fact(attribute: str, value: str, text: str = "", evidence: tuple[str, ...] =
 def asked(*facts: dict[str, Any], said: PageView, **settings: Any) -> tuple[tuple[FactProposal, ...], ScriptedAsker]:
     """The facts that follow from an answer with these facts, and who was asked."""
     asker = ScriptedAsker({"facts": list(facts), "title": "", "summary": "The user learns.", "traits": []})
-    analyst = ModelAnalyst(asker, load(**{"fields": FIELDS, **settings}))
-    request = ProfileRequest(owner=OWNER, segment=segment(""), pages=(said,), persona=Persona(), nearest=())
-    return analyst.profile(request).facts, asker
+    loaded = load(**{"fields": FIELDS, **settings})
+    read = read_in(said, known=loaded.attributes)
+    request = ProfileRequest(owner=OWNER, segment=segment(""), pages=(said,), persona=Persona(), nearest=(), read=read)
+    return ModelAnalyst(asker, loaded).profile(request).facts, asker
 
 
 def found(facts: tuple[FactProposal, ...]) -> dict[str, str]:
@@ -48,8 +49,8 @@ def found(facts: tuple[FactProposal, ...]) -> dict[str, str]:
 def test_without_fields_and_instructions_the_prompts_are_what_they_were() -> None:
     _, asker = asked(said=page("I saw herons."), fields=[])
     assert asker.asked[-1][1][0].text == prompts.load("profile").fill(traits=trait_lines())
-    assert ModelAnalyst(asker, load()).name == "model:scripted/3.6"
-    assert ModelAnalyst(asker, load(fields=FIELDS)).name == "model:scripted/3.6.1"
+    assert ModelAnalyst(asker, load()).name == "model:scripted/3.7"
+    assert ModelAnalyst(asker, load(fields=FIELDS)).name == "model:scripted/3.7.1"
 
 
 def test_a_model_is_told_the_fields_that_it_may_set_and_the_instructions() -> None:

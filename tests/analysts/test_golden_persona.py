@@ -20,7 +20,7 @@ from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 
 from .asking import ScriptedAsker
-from .pages import NOW
+from .pages import NOW, read_in
 from .test_extractive import segment
 
 OWNER = messages.owner("ann", "default")
@@ -55,10 +55,12 @@ def promoted(store: SqlStore, talk: list[tuple[str, str]], days: int, reply: dic
     pages = store.pages(ALICE.id, 1, limit=len(talk))
     persona, state = store.persona(ALICE.id), store.owner_state(ALICE.id)
     assert state is not None
+    views = tuple(PageView(page=page) for page in pages)
     request = ProfileRequest(
         owner=ALICE,
         segment=segment(),
-        pages=tuple(PageView(page=page) for page in pages),
+        pages=views,
+        read=read_in(*views),
         persona=persona,
         nearest=(*persona.facts, *persona.agent_facts),
     )

@@ -86,5 +86,5 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
         return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
 
     assert state("annotate", "annotate_pages") == ("3", "be5fbd87")
-    assert state("profile", "profile_pages") == ("6", "a508aa34")
+    assert state("profile", "profile_pages") == ("7", "14ec7517")
     assert state("facts", "facts_pages") == ("1", "d14e4c26")

@@ -77,10 +77,11 @@ class SaidNote(msgspec.Struct, frozen=True, kw_only=True):
 
 class FactNote(SaidNote, frozen=True, kw_only=True):
     """A fact, and what becomes of a known one by it: `same` is said again, `supersede` takes its place, `retire` is no
-    longer so."""
+    longer so. `corrects` names a claim that it puts right."""
 
     action: Literal["add", "same", "supersede", "retire"] = "add"
     fact: Annotated[str, _at_most(6)] = ""
+    corrects: Annotated[str, _at_most(6)] = ""
 
 
 class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,11 +93,14 @@ class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `profile`. It must list facts, if none; what else is missing is not told."""
+    """The answer to `profile`. It must list facts, if none; what else is missing is not told. `confirmed` and `dropped`
+    name claims."""
 
     schema_name: ClassVar[str] = "SegmentNotes"
     lenient: ClassVar[bool] = True
     facts: Annotated[list[FactNote], _items(24)]
+    confirmed: Annotated[list[Annotated[str, _at_most(6)]], _items(64)] = []
+    dropped: Annotated[list[Annotated[str, _at_most(6)]], _items(64)] = []
     title: Annotated[str, _at_most(80)] = ""
     summary: Annotated[str, _at_most(600)] = ""
     traits: Annotated[list[TraitNote], _items(6)] = []

@@ -1,12 +1,13 @@
-"""What of a model's answer about a segment's new pages is believed: facts and traits as proposals.
+"""What of a model's answer about a segment's new pages is believed: facts and traits as proposals, and which claims of
+the extractive analyst stand.
 
-Each item is held against the utterances it names, and against what the rules read in them.
+Each item is held against the utterances it names, and against what the extractive analyst read in them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from embermem import languages
@@ -14,7 +15,7 @@ from embermem.analysts.answers import SNAKE, FactNote, SaidNote, TraitNote, all_
 from embermem.analysts.grounding import Ground, statements
 from embermem.analysts.guards import orders, says_nothing, span_of, stated, touches
 from embermem.analysts.screening import HIDDEN, screen
-from embermem.analysts.showing import trait_names
+from embermem.analysts.showing import follows, trait_names
 from embermem.analysts.traits import bears_on, has_words
 from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes, Kind, attributes, is_instruction, kind
 from embermem.core.config import ModelReadingSettings
@@ -48,11 +49,13 @@ _STATED_ONCE, _STATED_OFTEN = 0.5, 0.7
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The utterances that were shown, by their local ids, and what the rules read in them."""
+    """The utterances that were shown, by their local ids, what the extractive analyst read in them, and by local ids
+    what of it was shown as claims."""
 
     said: Mapping[str, Utterance]
     limit: int
     read: Sequence[FactProposal] = ()
+    claims: Mapping[str, FactProposal] = field(default_factory=dict)
     heard: Ground = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +78,7 @@ class Evidence:
         ]
 
     def read_in(self, utterances: Iterable[Utterance]) -> list[FactProposal]:
-        """What the rules read in these."""
+        """What the extractive analyst read in these."""
         seqs = {u.seq for u in utterances}
         return [one for one in self.read if not seqs.isdisjoint(source.seq for source in one.sources)]
 
@@ -96,26 +99,49 @@ class Beliefs:
         self._known = known
         self._reading = reading
         self._ended: set[str] = set()
-        self._replaced: dict[int, FactProposal] = {}
+        self._stands: list[FactProposal] = []
+        self._wrong: list[FactProposal] = []
+        self._doubted: list[FactProposal] = []
         self.offered = self.kept = 0
 
-    def facts(self, notes: Sequence[SaidNote]) -> list[FactProposal]:
-        """The facts that are believed, and for each other what the rules read in the utterances that it names."""
+    def facts(
+        self, notes: Sequence[SaidNote], confirmed: Collection[str] = (), dropped: Collection[str] = ()
+    ) -> list[FactProposal]:
+        """The facts that are believed. `confirmed` and `dropped` are the claims of which the answer says so; one that
+        is named by both is neither. For each fact that is not believed stands what the extractive analyst read in the
+        utterances that it names, and the claim that it was to correct."""
+        claims = self._evidence.claims
+        right, wrong = (all_named(ids, claims) for ids in (confirmed, dropped))
+        claimed = [claims.get(named(n.corrects, claims) or "") if isinstance(n, FactNote) else None for n in notes]
+        self._wrong = [claim for name, claim in wrong.items() if name not in right]
+        self._doubted = [*self._wrong, *(claim for claim in claimed if claim is not None)]
+        self._stands = [claim for name, claim in right.items() if name not in wrong]
         made: list[FactProposal] = []
         self.offered, self.kept = len(notes), 0
-        for note in notes:
-            fact = self._fact(note)
+        for note, claim in zip(notes, claimed, strict=True):
+            fact = self._fact(note) if claim is None or not claim.retracts else self._ended_otherwise(note, claim)
             if fact is None:
-                for one in self._evidence.read_in(self._evidence.of(note.evidence)):
-                    self._replaced[id(one)] = one
+                self._stands += self._evidence.read_in(self._evidence.of(note.evidence))
+                self._stands += [] if claim is None else [claim]
             else:
                 self.kept += 1
                 made += self._with_relative(note, fact)
+                self._wrong += [] if claim is None else [claim]
         return made[: self._reading.facts]
 
-    def replaced(self, made: Sequence[FactProposal]) -> list[FactProposal]:
-        """What the rules read where the model was not believed, but for what it says too."""
-        return beside(self._replaced.values(), made)
+    def standing(self, made: Sequence[FactProposal]) -> list[FactProposal]:
+        """What the extractive analyst read and is kept, but for what the model says too: claims that the model confirms
+        or was not believed of, and what was not shown as a claim; all, where most of its facts were not believed."""
+        claims = self._evidence.claims.values() if self.trusted else ()
+        left = [one for one in claims if one not in self._stands or one in self._wrong]
+        left += self._following(left)
+        return beside((one for one in self._evidence.read_in(self._evidence.said.values()) if one not in left), made)
+
+    @property
+    def dropped(self) -> list[FactProposal]:
+        """The claims that the model dropped or corrected, and what follows from them; none, where most of its facts
+        were not believed."""
+        return [*self._wrong, *self._following(self._wrong)] if self.trusted else []
 
     def any_of(self, made: Iterable[FactProposal]) -> bool:
         """Whether a fact of the answer was believed, and is not simply what the rules read; that there is none is."""
@@ -126,7 +152,23 @@ class Beliefs:
         """Whether most facts of the answer were believed: then what no word bears out is believed too."""
         return 3 * self.kept >= 2 * self.offered
 
+    def _following(self, claims: Sequence[FactProposal]) -> list[FactProposal]:
+        return [one for one in self._evidence.read if any(follows(one, claim) for claim in claims)]
+
     # -------------------------------------------------------------------------------------------------------- facts
+
+    def _ended_otherwise(self, note: SaidNote, claim: FactProposal) -> FactProposal | None:
+        """A claim that something ended, with another attribute or value, which was said where it ended."""
+        name = attribute_of(note.attribute, self._attributes)
+        value = one_line(note.value, self._reading.value_chars + 1)
+        seqs = {source.seq for source in claim.sources}
+        said = [one for u in self._evidence.said.values() if u.seq in seqs for one in statements(u.text)]
+        kept = SNAKE.fullmatch(name) and self._attributes.is_kept(name) and 0 < len(value) <= self._reading.value_chars
+        if not kept or not any(_holds(value, one) for one in said):
+            return None
+        language = told_in(claim.text)
+        text = language.of_subject(label(claim.subject, language), language.no_longer(name, value))
+        return replace(claim, attribute=name, value=value, text=text, single=self._attributes.single(name))
 
     def _fact(self, note: SaidNote) -> FactProposal | None:
         action, meant = (note.action, note.fact) if isinstance(note, FactNote) else ("add", "")
@@ -222,8 +264,10 @@ class Beliefs:
         return first
 
     def _as_read(self, made: FactProposal, text: str, own: Sequence[Utterance]) -> FactProposal | None:
-        """The fact where the pages bear it out; where the rules read the same matter otherwise, what they read."""
-        same = [one for one in self._evidence.read_in(own) if not one.retracts and _same_matter(made, one)]
+        """The fact where the pages bear it out; where the extractive analyst read the same matter otherwise, and the
+        model did not say that this is wrong, what it read."""
+        read = [one for one in self._evidence.read_in(own) if not one.retracts and one not in self._doubted]
+        same = [one for one in read if _same_matter(made, one)]
         for one in same:
             otherwise = _is_stated(made.attribute) and one.attribute not in (made.attribute, *_GENERAL)
             opposite = one.attribute == OPPOSITE.get(made.attribute)
@@ -310,7 +354,7 @@ class Beliefs:
 
 
 def beside(read: Iterable[FactProposal], made: Sequence[FactProposal]) -> list[FactProposal]:
-    """What the rules read, but for what a model says too."""
+    """What the extractive analyst read, but for what a model says too."""
     return [one for one in read if not any(one is fact or _same_matter(fact, one) for fact in made)]
 
 

@@ -86,7 +86,7 @@ class ExtractiveAnalyst:
     def profile(self, request: ProfileRequest) -> PersonaChange:
         """The facts, traits and profile fields of the request's pages, each once. The segment's summary stands: it is
         made of sentences of its pages already."""
-        facts = _merged(f for view in request.pages for f in self.facts(view.page))
+        facts = merged(f for view in request.pages for f in self.facts(view.page))
         speakers = {name for view in request.pages for name in _speakers(view.page)}
         return PersonaChange(
             facts=facts, traits=_strongest(traits_of(facts, speakers)), profile=profile_of(facts, speakers, self._known)
@@ -96,7 +96,7 @@ class ExtractiveAnalyst:
         """The facts of one page, in the order in which they were said, each once; `before` was said before it."""
         named = all(not no_name(u.speaker) for u in page.utterances)
         said = zip((before, *page.utterances), page.utterances, strict=False)
-        return _merged(fact for last, u in said for fact in self._facts(u, last, named))
+        return merged(fact for last, u in said for fact in self._facts(u, last, named))
 
     def _annotate(self, view: PageView, before: _Tail | None) -> Annotation:
         settings = self._settings
@@ -239,7 +239,7 @@ def _speakers(page: Page) -> frozenset[str]:
     return frozenset(speaker_of(u.speaker, u.role) for u in page.utterances if u.role is Role.USER)
 
 
-def _merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
+def merged(facts: Iterable[FactProposal]) -> tuple[FactProposal, ...]:
     """Each fact once, with the sources of all its sayings. What is said again after a change stays a new fact."""
     kept: list[FactProposal] = []
     at: dict[tuple[About, str, str], dict[tuple[str, bool], int]] = {}

@@ -19,7 +19,7 @@ from embermem.languages.words import runs, terms, unspaced
 _ORDER = regex(
     languages.alternatives(lambda one: one.guards.order)
     + r"|[{,\[]\s*\\?[\"'](?:summary|profile|facts|traits|pages|evidence|dimension|attribute|keywords|continues|action)\\?[\"']\s*:"
-    r"|(?:^|[\s>])(?:u\d{1,4} (?:user|agent|system|tool)\b|p\d{1,4} t\d)|<<\s{0,4}[a-z]{6,40}|\b[a-z]{6,40}\s{0,4}>>|(?:^|\s)f\d{1,4} (?:user|agent) \w+="
+    r"|(?:^|[\s>])(?:u\d{1,4} (?:user|agent|system|tool)\b|p\d{1,4} t\d)|<<\s{0,4}[a-z]{6,40}|\b[a-z]{6,40}\s{0,4}>>|(?:^|\s)(?:f\d{1,4} (?:user|agent)|c\d{1,4}) [a-z][\w ]{1,40}="
     r"|<\|im_(?:start|end)\|>|\[/?INST\]|<<SYS>>|^\s*#{2,} *(?:instruction|system|response)",
     re.IGNORECASE | re.MULTILINE,
 )

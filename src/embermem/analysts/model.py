@@ -26,7 +26,7 @@ from embermem.analysts.answers import (
 )
 from embermem.analysts.believed import Beliefs, Evidence, beside, borne_out
 from embermem.analysts.continuity import continues
-from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
+from embermem.analysts.extractive import ExtractiveAnalyst, merged, profile_of
 from embermem.analysts.grounding import Ground, told_sentences
 from embermem.analysts.guards import may_be_kept, no_summary, orders
 from embermem.analysts.habit import Habit
@@ -37,6 +37,7 @@ from embermem.analysts.showing import (
     NEW,
     batch_lines,
     chars_within,
+    claims_by_id,
     fact_lines,
     field_lines,
     language_of,
@@ -74,8 +75,9 @@ _SMALL_CONTEXT = 4_096
 """Tokens: a server that takes no more is asked in the short form."""
 _FRAME_TOKENS = 300
 """Of a request around its messages: a chat template, a schema that is shown."""
-_PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
-"""What an answer may take for each page noted, each fact, a segment's title, summary and traits; and always."""
+_PAGE_TOKENS, _FACT_TOKENS, _CLAIM_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 5, 900, 120
+"""What an answer may take for each page noted, each fact, each claim named, a segment's title, summary and traits; and
+always."""
 _KEYWORDS_ALONE = 0.5
 """What a page counts of which only the keywords are borne out."""
 _FEW_WORDS = 3
@@ -196,8 +198,9 @@ class ModelAnalyst:
         return self._facts_alone(request)
 
     def _whole(self, request: ProfileRequest) -> PersonaChange:
-        reading = self._reading
-        said, lines = page_lines(request.pages, reading)
+        reading, read = self._reading, _read_in(request)
+        claims = claims_by_id(read, request.pages, reading)
+        said, lines = page_lines(request.pages, reading, claims)
         known, facts = fact_lines(nearest(request, reading.known_facts, self._attributes), reading)
         summary = summary_line(request.segment, said.values(), reading)
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
@@ -213,20 +216,24 @@ class ModelAnalyst:
             new=NEW,
             pages=shown_pages,
         )
-        tokens = self._limit(_ANY_TOKENS + _SEGMENT_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
+        tokens = _ANY_TOKENS + _SEGMENT_TOKENS + _FACT_TOKENS * min(len(said), reading.facts)
+        tokens = self._limit(tokens + _CLAIM_TOKENS * len(claims))
         room = self._room(stable, tokens)
         if room is not None and tokens_of([passing]) > room:
             raise ModelTooLong(f"{len(request.pages)} pages do not fit the context of {self._asker.model}")
         example = SegmentNotes(
             facts=[FactNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")],
+            confirmed=[*claims][:1],
+            dropped=[*claims][1:2],
             title="a heading",
             summary="who said what",
         )
+        evidence = Evidence(said, reading.evidence, read, claims)
         change = PersonaChange()
 
         def accept(answer: SegmentNotes) -> bool:
             nonlocal change
-            change = self._learnt(request, answer, said, known)
+            change = self._learnt(request, answer, evidence, known)
             return change.read_by != self._extractive.name
 
         self._asker.ask(
@@ -244,16 +251,14 @@ class ModelAnalyst:
         self,
         request: ProfileRequest,
         answer: SegmentNotes,
-        said: Mapping[str, Utterance],
+        evidence: Evidence,
         known: Mapping[str, Fact],
     ) -> PersonaChange:
         """What is believed of an answer in the long form, with extraction in place of the rest."""
-        reading, read = self._reading, self._read(request)
-        evidence = Evidence(said, reading.evidence, read.facts)
-        beliefs = Beliefs(evidence, known, reading, self._attributes)
-        made = beliefs.facts(answer.facts)
+        beliefs = Beliefs(evidence, known, self._reading, self._attributes)
+        made = beliefs.facts(answer.facts, answer.confirmed, answer.dropped)
         traits = beliefs.traits(answer.traits)
-        change = self._change(request, beliefs, evidence, read, made)
+        change = self._change(beliefs, evidence, made)
         ground = Ground.of(evidence.said.values(), (request.segment.summary,))
         told, left = self._summary(answer.summary, ground, request)
         title = self._title(answer.title, ground, request)
@@ -271,19 +276,19 @@ class ModelAnalyst:
     def _facts_alone(self, request: ProfileRequest) -> PersonaChange:
         """The short form: as many questions as the server's context needs, each of some of the pages."""
         reading, stable = self._reading, prompts.load("facts").fill() + self._asks_more
-        read = self._read(request)
+        read = _read_in(request)
         parts, believed = [], False
         for pages in self._parted(request.pages, stable):
-            said, lines = page_lines(pages, reading)
+            said, lines = page_lines(pages, reading, {})
             tokens = self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
             room = self._room(stable, tokens)
             if room is not None and tokens_of(lines) > room:  # one page
-                said, lines = page_lines(pages, replace(reading, profile_chars=chars_within(lines, room)))
+                said, lines = page_lines(pages, replace(reading, profile_chars=chars_within(lines, room)), {})
             content = "\n".join(lines)
             passing = prompts.load("facts_pages").fill(
                 language=language_of(said.values()), nonce=nonce(content), pages=content
             )
-            evidence = Evidence(said, reading.evidence, read.facts)
+            evidence = Evidence(said, reading.evidence, read)
             beliefs = Beliefs(evidence, {}, reading, self._attributes)
             made: list[FactProposal] = []
 
@@ -303,30 +308,22 @@ class ModelAnalyst:
                 ),
             )
             believed = believed or beliefs.any_of(made)
-            parts.append(self._change(replace(request, pages=pages), beliefs, evidence, read, made))
+            parts.append(self._change(beliefs, evidence, made))
         facts = [fact for part in parts for fact in part.facts]
-        facts += beside(read.facts, facts)
+        facts += beside(read, facts)
         fields = {line.name: line for part in parts for line in part.profile}
         return PersonaChange(
             facts=tuple(facts),
             traits=traits_of(tuple(facts), _users(u for view in request.pages for u in view.page.utterances)),
-            profile=(*fields.values(), *(line for line in read.profile if line.name not in fields)),
+            profile=tuple(fields.values()),
             read_by=self._both if believed else self._extractive.name,
         )
-
-    def _read(self, request: ProfileRequest) -> PersonaChange:
-        """What the rules read in the pages, but for utterances that give orders."""
-        pages = []
-        for view in request.pages:
-            said = tuple(u for u in view.page.utterances if not orders(u.text))
-            pages.append(replace(view, page=replace(view.page, utterances=said)))
-        return self._extractive.profile(replace(request, pages=tuple(pages)))
 
     def _parted(self, pages: Sequence[PageView], stable: str) -> Iterator[tuple[PageView, ...]]:
         """The pages in parts that fit the server's context, each of one page at least."""
         part: list[PageView] = []
         for page in pages:
-            said, lines = page_lines([*part, page], self._reading)
+            said, lines = page_lines([*part, page], self._reading, {})
             room = self._room(stable, self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), self._reading.facts)))
             if part and room is not None and tokens_of(lines) > room:
                 yield tuple(part)
@@ -421,28 +418,20 @@ class ModelAnalyst:
 
     # -------------------------------------------------------------------------------------------------------- profile
 
-    def _change(
-        self,
-        request: ProfileRequest,
-        beliefs: Beliefs,
-        evidence: Evidence,
-        read: PersonaChange,
-        made: Sequence[FactProposal],
-    ) -> PersonaChange:
-        """What is believed of an answer's facts, with what the rules read in place of the others, and what of the
-        profile both say. Where most was not believed, all stands that the rules read."""
-        seqs = {u.seq for u in evidence.said.values()}
-        here = [fact for fact in read.facts if not seqs.isdisjoint(s.seq for s in fact.sources)]
-        others = beliefs.replaced(made) if beliefs.trusted else beside(here, made)
+    def _change(self, beliefs: Beliefs, evidence: Evidence, made: Sequence[FactProposal]) -> PersonaChange:
+        """What is believed of an answer's facts, with what stands of the extractive analyst's, and what of the profile
+        both say."""
+        others, dropped = beliefs.standing(made), beliefs.dropped
         facts: tuple[FactProposal, ...] = (*made, *others)
         if left := beliefs.offered - beliefs.kept:
             logger.info("%s: %d of %d facts of an answer left out", self.name, left, beliefs.offered)
         speakers = _users(evidence.said.values())
         lines = borne_out(profile_of(facts, speakers, self._attributes), evidence, self._reading.field_chars)
-        extracted = (one for one in read.profile if not seqs.isdisjoint(s.seq for s in one.sources))
-        fields = {line.name: line for line in (*extracted, *lines)}
+        here = [one for one in evidence.read_in(evidence.said.values()) if one not in dropped]
+        fields = {line.name: line for line in (*profile_of(here, speakers, self._attributes), *lines)}
         return PersonaChange(
             facts=facts,
+            dropped=tuple(dropped),
             traits=traits_of(facts, speakers),
             profile=tuple(fields.values()),
             read_by=self._both if left or others else "",
@@ -506,6 +495,13 @@ def _own_words(view: PageView) -> frozenset[str]:
     """The words of a page without those that name its speakers."""
     ground = Ground.of(view.page.utterances)
     return ground.words - ground.whom
+
+
+def _read_in(request: ProfileRequest) -> tuple[FactProposal, ...]:
+    """What the extractive analyst read in the pages, each once, but for utterances that give orders."""
+    told = {u.seq for view in request.pages for u in view.page.utterances if not orders(u.text)}
+    own = ((fact, tuple(source for source in fact.sources if source.seq in told)) for fact in request.read)
+    return merged(replace(fact, sources=sources) for fact, sources in own if sources)
 
 
 def _users(utterances: Iterable[Utterance]) -> set[str]:

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.traits import has_words
+from embermem.core.attributes import OPPOSITE
 from embermem.core.config import ModelReadingSettings, Settings
 from embermem.core.fields import Field
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import ChainTail, Fact, Page, PageView, Role, Segment, ThreadId, Utterance
+from embermem.core.types import ChainTail, Fact, FactProposal, Page, PageView, Role, Segment, ThreadId, Utterance
 from embermem.languages.people import no_name
 from embermem.languages.words import name_of, sentences, wide
+from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import one_line
 
 EARLIER, NEW = "Earlier, not to be noted:", "To be noted:"
@@ -58,8 +60,11 @@ def batch_lines(
     return shown, [EARLIER, *before, NEW, *lines] if before else lines
 
 
-def page_lines(pages: Sequence[PageView], reading: ModelReadingSettings) -> tuple[dict[str, Utterance], list[str]]:
-    """The utterances of a segment's pages by their local ids u1, u2, …, and the lines that show them."""
+def page_lines(
+    pages: Sequence[PageView], reading: ModelReadingSettings, claims: Mapping[str, FactProposal]
+) -> tuple[dict[str, Utterance], list[str]]:
+    """The utterances of a segment's pages by their local ids u1, u2, …, and the lines that show them, each with the
+    claims about it."""
     said = [u for view in pages for u in view.page.utterances]
     room = _room(said, reading.profile_chars, reading.utterance_chars)
     shown = {f"u{i}": u for i, u in enumerate(said, 1)}
@@ -67,18 +72,42 @@ def page_lines(pages: Sequence[PageView], reading: ModelReadingSettings) -> tupl
     lines, days = list[str](), _Days()
     for view in pages:
         lines += days.new(view.page)
-        lines += [f"{names[u.seq]} {_spoken(u, room[u.seq], reading)}" for u in view.page.utterances]
+        for u in view.page.utterances:
+            about = {name: claim for name, claim in claims.items() if claim.sources[0].seq == u.seq}
+            lines.append(f"{names[u.seq]} {_spoken(u, room[u.seq], reading)}")
+            who = speaker_of(u.speaker, u.role)
+            lines += [f"{name} {_told(claim, reading, who)}" for name, claim in about.items()]
     return shown, lines
+
+
+def claims_by_id(
+    read: Sequence[FactProposal], pages: Sequence[PageView], reading: ModelReadingSettings
+) -> dict[str, FactProposal]:
+    """What the extractive analyst read in the shown part of pages, by local ids c1, c2, …, without what follows from
+    another of them."""
+    said = {u.seq: u.text for view in pages for u in view.page.utterances}
+    room = _room([u for view in pages for u in view.page.utterances], reading.profile_chars, reading.utterance_chars)
+    own = [one for one in read if not any(follows(one, other) for other in read)]
+    first = sorted(((one.sources[0], one) for one in own), key=lambda pair: pair[0].seq)
+    shown = [
+        one
+        for at, one in first
+        if one_line(said[at.seq][at.start : at.end], reading.utterance_chars) in one_line(said[at.seq], room[at.seq])
+    ]
+    return {f"c{i}": claim for i, claim in enumerate(shown[: reading.claims], 1)}
+
+
+def follows(one: FactProposal, other: FactProposal) -> bool:
+    """Whether the one only says that the opposite of the other no longer holds: of who likes tea, disliking it."""
+    if not one.retracts or other.retracts or one.attribute != OPPOSITE.get(other.attribute):
+        return False
+    return (one.about, one.subject, one.value) == (other.about, other.subject, other.value)
 
 
 def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[dict[str, Fact], list[str]]:
     """Known facts by their local ids f1, f2, …, and the lines that show them."""
     shown = {f"f{i}": fact for i, fact in enumerate(facts, 1)}
-    return shown, [
-        f"{name} {fact.about.value} {_whose(fact, reading)}{one_line(fact.attribute, reading.attribute_chars)}="
-        f"{one_line(fact.value or fact.text, reading.value_chars)}"
-        for name, fact in shown.items()
-    ]
+    return shown, [f"{name} {fact.about.value} {_told(fact, reading)}" for name, fact in shown.items()]
 
 
 def summary_line(segment: Segment, said: Iterable[Utterance], reading: ModelReadingSettings) -> str:
@@ -215,8 +244,13 @@ def _not_in(summary: str, texts: Iterable[str]) -> str:
     return " ".join(one for one in told if _LABEL.sub("", one) not in said)
 
 
-def _whose(fact: Fact, reading: ModelReadingSettings) -> str:
-    return "" if fact.subject in ("user", "agent") else f"{one_line(fact.subject, reading.subject_chars)}: "
+def _told(fact: Fact | FactProposal, reading: ModelReadingSettings, speaker: str = "") -> str:
+    """`Ana: lives in=Lyon`, `no longer works at=Acme`; of the `speaker` whose line stands above without the name."""
+    named = fact.subject not in ("user", "agent", speaker)
+    whose = f"{one_line(fact.subject, reading.subject_chars)}: " if named else ""
+    ended = "no longer " if isinstance(fact, FactProposal) and fact.retracts else ""
+    attribute = one_line(fact.attribute.replace("_", " "), reading.attribute_chars)
+    return f"{whose}{ended}{attribute}={one_line(fact.value or fact.text, reading.value_chars)}"
 
 
 def _room(said: Sequence[Utterance], total: int, most: int) -> dict[int, int]:

@@ -591,6 +591,8 @@ class ModelReadingSettings:
     speaker_chars: int = 40
     known_facts: int = 8
     """Known facts shown at a promotion, those that the pages may confirm, change or end."""
+    claims: int = 64
+    """Most findings of the extractive analyst that are shown at a promotion, the first ones."""
 
     keywords: int = 8
     """As many as the extractive analyst keeps."""

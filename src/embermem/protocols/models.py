@@ -309,13 +309,15 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileRequest:
-    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known."""
+    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, what is known, and `read`, what
+    the extractive analyst found in the pages."""
 
     owner: Owner
     segment: Segment
     pages: tuple[PageView, ...]
     persona: Persona
     nearest: tuple[Fact, ...]
+    read: tuple[FactProposal, ...] = ()
 
 
 class SegmentWriter(Protocol):

@@ -25,6 +25,7 @@ _PAGE = re.compile(r"(p\d+)(?: (t\d+))?(?: \d{4}-\d\d-\d\d)?")
 _BEFORE = re.compile(r"(t\d+) before: (.*)")
 _SPOKEN = re.compile(r"(?:(?P<id>u\d+) )?(?P<side>user|agent|system|tool)(?: (?P<name>[^:]{1,40}))?: (?P<text>.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
+_CLAIM = re.compile(r"(c\d+) ([^:=]+)=(.*)")
 _SUMMARY = re.compile(r"^summary so far: (.*)$", re.MULTILINE)
 _SENTENCE = 120
 """Characters of a first sentence that a summary takes."""
@@ -98,13 +99,16 @@ def _annotated(lines: list[str]) -> Json:
 def _profiled(lines: list[str]) -> Json:
     known: dict[tuple[str, str, str], str] = {}
     single: dict[tuple[str, str], str] = {}
+    claims: dict[tuple[str, str], str] = {}
     facts: list[Json] = []
     traits: list[Json] = []
     firsts: list[tuple[str, str]] = []
     for line in lines:
         if found := _KNOWN.fullmatch(line):
-            whose = found[2] or ""
-            known[whose, found[3], found[4].casefold()] = single[whose, found[3]] = found[1]
+            whose, attribute = found[2] or "", found[3].replace(" ", "_")
+            known[whose, attribute, found[4].casefold()] = single[whose, attribute] = found[1]
+        if found := _CLAIM.fullmatch(line):
+            claims[found[2].replace(" ", "_"), found[3].casefold()] = found[1]
         spoken = _SPOKEN.fullmatch(line)
         if spoken is None or spoken["id"] is None:
             continue
@@ -122,7 +126,10 @@ def _profiled(lines: list[str]) -> Json:
         if note["action"] == "supersede" and note["fact"] in ended:
             note |= {"action": "add", "fact": ""}  # a fact is ended once
         ended.add(note["fact"])
-    return {"facts": facts, "title": "", "summary": _told(firsts), "traits": traits}
+    said = {(note["attribute"], note["value"].casefold()) for note in facts}
+    confirmed = [name for what, name in claims.items() if what in said]
+    told = {"title": "", "summary": _told(firsts), "traits": traits}
+    return {"facts": facts, "confirmed": confirmed, "dropped": [], **told}
 
 
 def _stated(text: str) -> Iterator[tuple[str, str, str]]:

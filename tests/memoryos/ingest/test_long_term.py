@@ -75,7 +75,9 @@ class Learner:
         self.no = 0
 
     def learn(
-        self, *facts: FactProposal, **more: tuple[TraitProposal, ...] | tuple[ProfileProposal, ...]
+        self,
+        *facts: FactProposal,
+        **more: tuple[TraitProposal, ...] | tuple[ProfileProposal, ...] | tuple[FactProposal, ...],
     ) -> list[Decision]:
         self.no += 1
         change = PersonaChange(facts=facts, **more)  # type: ignore[arg-type]
@@ -278,6 +280,49 @@ def test_a_fact_that_names_what_it_replaces_supersedes_it_if_that_is_held() -> N
     assert isinstance(retired, FactRetired)
     assert (retired.fact_id, retired.superseded_by, retired.valid_to) == (added.fact_id, learner_fact_id(1), NOW)
     assert learner.current("likes") == ["tea"]
+
+
+def test_a_finding_that_is_dropped_is_taken_back_unless_more_bears_the_fact_out() -> None:
+    """Claims dropped after what was learnt: what of homes and likings is held then, and the decisions."""
+    oslo, lyon, left = home("Oslo", 1), home("Lyon", 2), home("Lyon", 3, retracts=True)
+    cases: list[tuple[str, list[FactProposal], list[FactProposal], list[str], list[str]]] = [
+        ("alone", [lyon], [lyon], [], ["FactRetired"]),
+        (
+            "what it superseded holds again",
+            [oslo, lyon],
+            [lyon],
+            ["Oslo"],
+            ["FactRetired", "FactRestored", "ProfileSet"],
+        ),
+        ("said elsewhere too", [lyon, home("Lyon", 4)], [lyon], ["Lyon"], []),
+        ("said elsewhere only", [home("Lyon", 4)], [lyon], ["Lyon"], []),
+        ("another value", [lyon], [home("Nice", 2)], ["Lyon"], []),
+        ("of somebody else", [lyon], [home("Lyon", 2, subject="Ana")], ["Lyon"], []),
+        ("never learnt", [oslo], [home("Rome", 5)], ["Oslo"], []),
+        ("an end", [lyon, left], [left], ["Lyon"], ["FactRestored", "ProfileSet"]),
+        ("an end by other words", [lyon, left], [replace(left, sources=(source(5),))], [], []),
+        (
+            "both of two",
+            [oslo, lyon],
+            [oslo, lyon],
+            [],
+            ["FactRetired", "FactRestored", "ProfileSet", "FactRetired", "ProfileSet"],
+        ),
+    ]
+    for name, told, dropped, held, decided in cases:
+        learner = Learner()
+        for one in told:
+            learner.learn(one)
+        assert kinds(learner.learn(dropped=tuple(dropped))) == decided, name
+        assert learner.current() == held, name
+        if name in {"alone", "what it superseded holds again"}:
+            assert learner.learn(*dropped) == [], name  # the page that was read again
+    learner = Learner()
+    learner.learn(lyon)
+    (fact,) = learner.knowledge.current()
+    pinned = Learner(Persona(facts=(replace(fact, pinned=True),)))
+    assert (pinned.learn(dropped=(lyon,)), pinned.current()) == ([], ["Lyon"])
+    assert (learner.learn(lyon, dropped=(lyon,)), learner.current()) == ([], ["Lyon"])  # dropped, and told
 
 
 def test_a_pet_with_its_name_is_the_same_as_without_and_a_name_outlives_other_facts() -> None:

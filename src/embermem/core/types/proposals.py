@@ -92,10 +92,12 @@ class Annotation(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonaChange(Record):
-    """What an analyst proposes at a promotion; it is applied in code, never by the analyst. `read_by` names who read
-    the pages, where that is not the analyst alone."""
+    """What an analyst proposes at a promotion; it is applied in code, never by the analyst. `dropped` are findings of
+    the extractive analyst that it judged to be wrong. `read_by` names who read the pages, where that is not the analyst
+    alone."""
 
     facts: tuple[FactProposal, ...] = ()
+    dropped: tuple[FactProposal, ...] = ()
     traits: tuple[TraitProposal, ...] = ()
     profile: tuple[ProfileProposal, ...] = ()
     segment_summary: str | None = None

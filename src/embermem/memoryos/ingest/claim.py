@@ -346,23 +346,26 @@ class Claim:
 
     def learn(self, *lessons: tuple[PersonaChange, Sequence[Page]]) -> list[Decision]:
         """What an analyst proposes, each taken from these pages, as decisions of the next change."""
-        lessons = tuple(one for one in lessons if one[0].facts or one[0].traits or one[0].profile)
+        lessons = tuple(one for one in lessons if one[0].facts or one[0].dropped or one[0].traits or one[0].profile)
         if not lessons:
             return []
         every = [u for _, pages in lessons for page in pages for u in page.utterances]
         gone = self.store.forgetting.barred(self.owner.id, {u.text for u in every})  # teaches nothing again
         said = {u.seq: u.said_at for u in every if u.text not in gone}
         resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
+        dropped = frozenset(fact.attribute for change, _ in lessons for fact in change.dropped)
+        other = self.store.reads.facts(self.owner.id, FactSelection(attributes=dropped)) if dropped else ()
         decisions: list[Decision] = []
         for change, pages in lessons:
             own = {u.seq: said[u.seq] for page in pages for u in page.utterances if u.seq in said}
             may_end = _may_end(change.facts)
             known = {one.id: one for one in resting if any(source.seq in own for source in one.sources)}
             known |= {one.id: one for one in archived if one.attribute in may_end}
+            known |= {one.id: one for one in other}
             decisions += self.knowledge.learn(
                 change,
                 said=own,
-                known=sorted(known.values(), key=lambda fact: fact.id) if change.facts else (),
+                known=sorted(known.values(), key=lambda fact: fact.id) if change.facts or change.dropped else (),
                 no=self.next_no,
                 at=self.parts.clock(),
                 settings=self.settings,

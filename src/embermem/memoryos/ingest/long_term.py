@@ -22,6 +22,7 @@ from embermem.core.changes import (
     FactArchived,
     FactExpires,
     FactPinned,
+    FactRestored,
     FactRetired,
     FactStrengthened,
     PersonRelated,
@@ -71,7 +72,7 @@ from embermem.memoryos.ingest.same_name import in_full
 from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.ingest.value_equality import names, same_value
 from embermem.memoryos.namesakes import NAMES, RELATIVES, ambiguous
-from embermem.memoryos.people import People, speaker_of
+from embermem.memoryos.people import People, profile_value, speaker_of
 
 _Made = FactAdded | FactStrengthened | FactExpires | FactRetired
 
@@ -171,6 +172,8 @@ class Knowledge:
         decisions: list[Decision] = []
         self._refused = []
         told = [one for proposal in resting(change.facts, said) if (one := self._in_fields(proposal)) is not None]
+        for proposal in sorted(resting(change.dropped, said), key=newest, reverse=True):
+            decisions += self._taken_back(proposal, told, said, at)
         for one in sorted(told, key=lambda p: p.sources[0].seq):
             proposal = in_full(one, told, self.people, (*self._held.values(), *self._others.values()), self._thread_of)
             if not proposal.retracts and self._is_ruled_out(proposal):
@@ -253,6 +256,44 @@ class Knowledge:
         made: list[Decision] = [FactAdded.of(new), self._retire(known, new.id, known.valid_from, at)]
         self._held[new.id] = new
         return [*made, *([FactPinned(fact_id=new.id, pinned=True)] if known.pinned else [])], new.id
+
+    def _taken_back(
+        self, dropped: FactProposal, told: Sequence[FactProposal], said: Mapping[int, datetime], at: datetime
+    ) -> list[Decision]:
+        """The decisions that take back what was learnt of a page from a finding that is wrong: a fact that rests on it
+        alone is retired as if it never held, and what it superseded or ended holds again. What a caller affirmed or
+        pinned, and what is still told, stays."""
+        same = [one for one in told if one.retracts is dropped.retracts and one.attribute == dropped.attribute]
+        if any(one.subject == dropped.subject and same_value(one.value, dropped.value, one.attribute) for one in same):
+            return []
+        seqs, made = {source.seq for source in dropped.sources}, list[Decision]()
+        if dropped.retracts:
+            when = dropped.valid_from or first_said(dropped.sources, said)
+            ended = [one for one in self._others.values() if one.retired_at is not None and one.superseded_by is None]
+            meant = _meant(self._alike(ended, dropped), dropped)
+            back = [one for one in meant if one.valid_to == when and one.valid_from != when]
+        else:
+            alike = [one for one in self._alike(self._held.values(), dropped) if _says(one, dropped)]
+            wrong = [one for one in alike if one.sources and seqs >= {source.seq for source in one.sources}]
+            wrong = [one for one in wrong if not one.pinned and not self._rulings.keeps(one.id, newest(dropped))]
+            back = [one for one in self._others.values() if one.superseded_by in {fact.id for fact in wrong}]
+            made += [self._retire(fact, None, fact.valid_from, at) for fact in wrong]
+            made += self._ended([self._others[fact.id] for fact in wrong])
+        for fact in back:
+            del self._others[fact.id]
+            self._held[fact.id] = replace(fact, retired_at=None, superseded_by=None, valid_to=None)
+            made.append(FactRestored(fact_id=fact.id))
+        if dropped.attribute in _NAMING:
+            self._people = None
+        lines = [self._line(fact) for fact in back]
+        return [*made, *(done for line in lines if line is not None and (done := self._field(line, said, at)))]
+
+    def _line(self, fact: Fact) -> ProfileProposal | None:
+        """The line of the user's profile that a fact says; None where it says none."""
+        line = profile_value(fact.attribute, fact.value, self._attributes)
+        if line is None or fact.about is not About.USER or not fact.sources or not self.people.is_user(fact.subject):
+            return None
+        return ProfileProposal(name=line[0], value=line[1], sources=fact.sources, subject=fact.subject)
 
     def _is_ruled_out(self, proposal: FactProposal) -> bool:
         """Whether a caller has ruled out a value, told of the person by whatever name."""

@@ -116,6 +116,7 @@ def _analyse_pages(
         pages=views,
         persona=persona,
         nearest=claim.knowledge.current(),
+        read=tuple(fact for noted in notes for fact in noted.change.facts),
     )
     try:
         change = _profiled(claim, analyst, request, notes)
@@ -195,8 +196,7 @@ def _profiled(claim: Claim, analyst: Analyst, request: ProfileRequest, notes: Se
     if analyst is not claim.parts.extractive:
         with in_our_words(analyst):
             return analyst.profile(request)
-    return replace(
-        analyst.profile(replace(request, pages=())),
+    return PersonaChange(
         facts=tuple(fact for noted in notes for fact in noted.change.facts),
         traits=tuple(trait for noted in notes for trait in noted.change.traits),
         profile=tuple(field for noted in notes for field in noted.change.profile),
