@@ -478,13 +478,6 @@ def make_reader(embedder: Embedder) -> Reader | None:
     return TrainedReader(encoder)
 
 
-def extractive_name() -> str:
-    """The analyst whose every text says what it was taken from."""
-    from embermem.analysts import ExtractiveAnalyst
-
-    return ExtractiveAnalyst().name
-
-
 def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     """A chain's summary after a page, by extraction, and where its new sentences stand."""
     from embermem.analysts.summary import summarise as extract

@@ -78,11 +78,39 @@ __all__ = [
     "VisitCount",
     "Visited",
     "barred_by",
+    "extractive_name",
+    "is_extractive",
+    "is_outdated",
+    "is_verbatim",
     "undone",
 ]
 
 CALLER = "caller"
 """Who set a line of a profile that the caller gave."""
+_EXTRACTIVE = ("extractive-v1",)
+"""The versions of the extractive analyst's rules, the present one last."""
+
+
+def extractive_name(reader: str = "") -> str:
+    """The name in changes of the extractive analyst with a trained reader; without one by default."""
+    return f"{_EXTRACTIVE[-1]}+{reader}" if reader else _EXTRACTIVE[-1]
+
+
+def is_extractive(analyst: str) -> bool:
+    """Whether a name is that of the extractive analyst, of any version, with any reader or none."""
+    return analyst.partition("+")[0] in _EXTRACTIVE
+
+
+def is_outdated(analyst: str, now: str) -> bool:
+    """Whether the extractive analyst that reads `now` would read again what this analyst read: it read with other
+    rules, with another reader, or, as the one that reads now, with none. What a model or a caller's analyst read is
+    theirs, and what a trained reader read is not read again without one."""
+    return is_extractive(analyst) and ("+" not in analyst if "+" not in now else analyst != now)
+
+
+def is_verbatim(analyst: str) -> bool:
+    """Whether every text of an analyst is the caller's, or is taken from what was said as it was said."""
+    return analyst in ("", CALLER) or is_extractive(analyst)
 
 
 class Cause(StrEnum):
