@@ -200,6 +200,11 @@ class AsyncMemory(_Async):
         return self._reached().model_name
 
     @property
+    def reader_name(self) -> str:
+        """As `Memory.reader_name`."""
+        return self._reached().reader_name
+
+    @property
     def done(self) -> Done:
         """How often `add`, `recall` and the like were called, by their names."""
         return self._reached().done
@@ -247,6 +252,7 @@ class AsyncMemory(_Async):
         return self._reached().is_resident(owner)
 
     better_embedder = awaited("read", Memory.better_embedder)
+    outdated = awaited("read", Memory.outdated)
     owners = awaited("read", Memory.owners)
     find_owners = awaited("read", Memory.find_owners)
     census = awaited("read", Memory.census)

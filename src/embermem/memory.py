@@ -180,6 +180,11 @@ class Memory(Overseeing, Owners):
         """The language model in use, by its name; empty without one."""
         return "" if self._parts.asker is None else self._parts.asker.model
 
+    @property
+    def reader_name(self) -> str:
+        """The trained reader in use, with its version; empty without one."""
+        return self._parts.system.extractive_name.partition("+")[2]
+
     def better_embedder(self) -> str | None:
         """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
         current one is kept.
@@ -348,6 +353,11 @@ class Memory(Overseeing, Owners):
         estimates, which takes milliseconds where counting takes minutes; the rest is exact.
         """
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
+
+    def outdated(self) -> Mapping[Owner, Mapping[str, int]]:
+        """Return the owners with pages that the extractive analyst read without today's trained reader: how many, by
+        its name then. `understand_anew` reads an owner's pages again. It reads every page's row."""
+        return self._store.outdated(self._parts.system.extractive_name)
 
     def disk_usage(self) -> DiskUsage:
         """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""

@@ -375,6 +375,18 @@ class FactDenied(Record):
     value: str
     upto_seq: int
 
+    @classmethod
+    def of(cls, fact: Fact, upto_seq: int) -> FactDenied:
+        """The denial of what a fact says."""
+        return cls(
+            fact_id=fact.id,
+            about=fact.about,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=fact.value,
+            upto_seq=upto_seq,
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactBarred(Record):

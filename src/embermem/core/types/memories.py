@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -212,7 +213,8 @@ class Waiting(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats(Record):
     """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why.
-    `passages` of `documents` are counted apart from what was said."""
+    `passages` of `documents` are counted apart from what was said. `outdated` are pages that the extractive analyst
+    read without today's trained reader, by its name then."""
 
     utterances: int
     pages: int
@@ -234,3 +236,4 @@ class OwnerStats(Record):
     documents: int = 0
     passages: int = 0
     past_facts: int = 0
+    outdated: Mapping[str, int] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sqlalchemy import Table, and_, exists, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Item
+from embermem.core.changes import Cause, Item, is_outdated
 from embermem.core.errors import StoreUnreachable
 from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
 from embermem.protocols import DiskUsage, Stats
@@ -135,8 +135,28 @@ class Whole(States):
         with self._read() as c:
             return self._database.disk_usage(c)
 
+    @over_owners
+    def outdated(self, analyst: str, of: Owner | None = None) -> Mapping[Owner, Mapping[str, int]]:
+        """By owner, all or one, how many pages are outdated (`is_outdated`) for the extractive analyst of this name, by
+        who read them."""
+        owner, page = schema.owner.c, schema.page.c
+        columns = (owner.owner_id, owner.user, owner.agent, page.read_by)
+        query = (
+            select(*columns, func.count().label("pages"))
+            .join_from(schema.owner, schema.page, page.owner_id == owner.owner_id)
+            .where(page.read_by.is_not(None))
+            .group_by(*columns)
+            .order_by(owner.user, owner.agent, page.read_by)
+        )
+        found: dict[Owner, dict[str, int]] = {}
+        with self._read() as c:
+            for row in c.execute(query if of is None else query.where(owner.owner_id == of.id)):
+                if is_outdated(row.read_by, analyst):
+                    found.setdefault(reads.owner_from(row), {})[row.read_by] = row.pages
+        return found
+
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
-        """Counts of one owner."""
+        """Counts of one owner, without its outdated pages."""
         page, segment = schema.page, schema.segment
         with self._read() as c:
             state = owner_state(c, owner_id)
