@@ -27,7 +27,7 @@ from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Background as BackgroundState
-    from embermem.core.types import Backup, Forgotten, Vectors
+    from embermem.core.types import Backup, Forgotten, Outdated, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
@@ -354,9 +354,12 @@ class Memory(Overseeing, Owners):
         """
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
 
-    def outdated(self) -> Mapping[Owner, Mapping[str, int]]:
-        """Return the owners with pages that the extractive analyst read without today's trained reader: how many, by
-        its name then. `understand_anew` reads an owner's pages again. It reads every page's row."""
+    def outdated(self) -> Mapping[Owner, tuple[Outdated, ...]]:
+        """Return the owners with pages that were read without today's trained reader, and how many.
+
+        `understand_anew` reads an owner's pages again. Without a trained reader these are the pages that rules alone
+        have read. It looks at the row of every page.
+        """
         return self._store.outdated(self._parts.system.extractive_name)
 
     def disk_usage(self) -> DiskUsage:

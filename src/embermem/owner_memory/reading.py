@@ -690,7 +690,7 @@ class Reading(Handle):
         parts = self._parts
         stats = parts.admin.owner_stats(self.owner.id, parts.settings.short_term_pages)
         outdated = parts.admin.outdated(parts.system.extractive_name, self.owner)
-        return replace(stats, outdated=outdated.get(self.owner, {}))
+        return replace(stats, outdated=outdated.get(self.owner, ()))
 
 
 def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+
+from embermem.core.types import Outdated
 
 __all__ = ["COMMAND", "sentence"]
 
@@ -11,11 +13,11 @@ COMMAND = "embermem rebuild --outdated"
 """Reads them again."""
 
 
-def sentence(outdated: Iterable[Mapping[str, int]], reader: str) -> str:
-    """What `outdated` of some owners says, beside the reader in use (empty: none); empty if nothing is outdated."""
+def sentence(outdated: Iterable[Iterable[Outdated]], reader: str) -> str:
+    """What is outdated of some owners, with the reader in use (empty: none); empty if nothing is."""
     pages: Counter[str] = Counter()
-    for one in outdated:
-        pages.update(one)
+    for one in (one for mine in outdated for one in mine):
+        pages[one.analyst] += one.pages
     if not pages:
         return ""
     if not reader:

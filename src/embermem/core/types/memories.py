@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -211,10 +210,18 @@ class Waiting(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Outdated(Record):
+    """Pages that the extractive analyst read without today's trained reader: its name then, and how many."""
+
+    analyst: str
+    pages: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats(Record):
     """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why.
-    `passages` of `documents` are counted apart from what was said. `outdated` are pages that the extractive analyst
-    read without today's trained reader, by its name then."""
+    `passages` of `documents` are counted apart from what was said. `outdated` says what was read without today's
+    trained reader."""
 
     utterances: int
     pages: int
@@ -236,4 +243,4 @@ class OwnerStats(Record):
     documents: int = 0
     passages: int = 0
     past_facts: int = 0
-    outdated: Mapping[str, int] = field(default_factory=dict)
+    outdated: tuple[Outdated, ...] = ()

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Item, is_outdated
 from embermem.core.errors import StoreUnreachable
-from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
+from embermem.core.types import About, Outdated, Owner, OwnerId, OwnerStats, WebhookState
 from embermem.protocols import DiskUsage, Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
@@ -136,9 +136,8 @@ class Whole(States):
             return self._database.disk_usage(c)
 
     @over_owners
-    def outdated(self, analyst: str, of: Owner | None = None) -> Mapping[Owner, Mapping[str, int]]:
-        """By owner, all or one, how many pages are outdated (`is_outdated`) for the extractive analyst of this name, by
-        who read them."""
+    def outdated(self, analyst: str, of: Owner | None = None) -> Mapping[Owner, tuple[Outdated, ...]]:
+        """By owner, all or one, the pages that are outdated (`is_outdated`) for the extractive analyst of this name."""
         owner, page = schema.owner.c, schema.page.c
         columns = (owner.owner_id, owner.user, owner.agent, page.read_by)
         query = (
@@ -148,11 +147,12 @@ class Whole(States):
             .group_by(*columns)
             .order_by(owner.user, owner.agent, page.read_by)
         )
-        found: dict[Owner, dict[str, int]] = {}
+        found: dict[Owner, tuple[Outdated, ...]] = {}
         with self._read() as c:
             for row in c.execute(query if of is None else query.where(owner.owner_id == of.id)):
                 if is_outdated(row.read_by, analyst):
-                    found.setdefault(reads.owner_from(row), {})[row.read_by] = row.pages
+                    one = reads.owner_from(row)
+                    found[one] = (*found.get(one, ()), Outdated(analyst=row.read_by, pages=row.pages))
         return found
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
