@@ -168,7 +168,7 @@ def test_the_commands_say_what_was_read_without_the_trained_reader_and_one_reads
         told = run(store, command, more=more)
         assert sentence in " ".join((told.out + told.err).split()), command
     own = run(store, "--user", "alice", "stats", "--json", more=more).json["owner"]
-    assert own["outdated"] == [{"analyst": "extractive-v1", "pages": 2}]
+    assert own["outdated"] == [{"analyst": "extractive-v1", "pages": 2, "reader": "reader-1"}]
     done = run(store, "rebuild", "--outdated", "--json", more=more)
     assert [one["owner"]["user"] for one in done.json["owners"]] == ["alice", "bob"]
     assert run(store, "rebuild", "--outdated", more=more).out == "no page is outdated\n"

@@ -200,11 +200,6 @@ class AsyncMemory(_Async):
         return self._reached().model_name
 
     @property
-    def reader_name(self) -> str:
-        """As `Memory.reader_name`."""
-        return self._reached().reader_name
-
-    @property
     def done(self) -> Done:
         """How often `add`, `recall` and the like were called, by their names."""
         return self._reached().done

@@ -180,11 +180,6 @@ class Memory(Overseeing, Owners):
         """The language model in use, by its name; empty without one."""
         return "" if self._parts.asker is None else self._parts.asker.model
 
-    @property
-    def reader_name(self) -> str:
-        """The trained reader in use, with its version; empty without one."""
-        return self._parts.system.extractive_name.partition("+")[2]
-
     def better_embedder(self) -> str | None:
         """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
         current one is kept.
@@ -355,11 +350,8 @@ class Memory(Overseeing, Owners):
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
 
     def outdated(self) -> Mapping[Owner, tuple[Outdated, ...]]:
-        """Return the owners with pages that were read without today's trained reader, and how many.
-
-        `understand_anew` reads an owner's pages again. Without a trained reader these are the pages that rules alone
-        have read. It looks at the row of every page.
-        """
+        """Return the owners with pages that were read without today's trained reader, and how many: `understand_anew`
+        reads an owner's pages again. Without a trained reader these are all that rules alone have read."""
         return self._store.outdated(self._parts.system.extractive_name)
 
     def disk_usage(self) -> DiskUsage:

@@ -19,7 +19,7 @@ from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
 from embermem.core.attributes import BUILT_IN, Attributes, attributes
-from embermem.core.changes import extractive_name
+from embermem.core.changes import EXTRACTIVE
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
     About,
@@ -70,7 +70,7 @@ class ExtractiveAnalyst:
     @property
     def name(self) -> str:
         """The version of the rules, and the reader's name if there is one."""
-        return extractive_name("" if self._reader is None else self._reader.name)
+        return EXTRACTIVE if self._reader is None else f"{EXTRACTIVE}+{self._reader.name}"
 
     def annotate(
         self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]

@@ -139,7 +139,7 @@ def _embedder(memory: Memory) -> Finding:
 
 def _outdated(memory: Memory) -> list[Finding]:
     """What was read without the trained reader in use."""
-    found = outdated.sentence(memory.outdated().values(), memory.reader_name)
+    found = outdated.sentence(memory.outdated().values())
     what, _, advice = found.partition(": ")
     return [Finding(level="warning", what=what, advice=advice)] if found else []
 

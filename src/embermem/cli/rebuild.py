@@ -43,16 +43,14 @@ def anew(owner: OwnerMemory, memory: Memory, dry_run: bool, told: Progress) -> D
 
 
 def outdated(memory: Memory, told: Progress) -> tuple[Difference, ...]:
-    """Read the outdated pages of every owner again, with all their pages; what differs. Raises NotFound without a
-    trained reader."""
-    if not memory.reader_name:
+    """Read the memory of every owner with outdated pages again; what differs. Raises NotFound without a reader."""
+    old = memory.outdated()
+    if not all(one.reader for mine in old.values() for one in mine):
         raise NotFound(
             "no trained reader is in use, so nothing is read again: run `embermem model install`, "
             "and leave the setting `embedder` at `auto`"
         )
-    owners = (
-        memory.of(one.user, one.agent) if one.space is None else memory.space(one.space) for one in memory.outdated()
-    )
+    owners = (memory.of(one.user, one.agent) if one.space is None else memory.space(one.space) for one in old)
     return tuple(anew(one, memory, False, told) for one in owners)
 
 

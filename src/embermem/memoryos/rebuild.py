@@ -42,6 +42,7 @@ from embermem.core.types import (
     Trait,
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
+from embermem.memoryos.correct.corrections import denied
 from embermem.memoryos.history.diff import pairs
 from embermem.memoryos.system import MemoryOS
 from embermem.protocols import ARCHIVED, ENDED, MemoryReads, Store
@@ -126,7 +127,7 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
-        decisions = [BegunAnew(), *ruled, *lines, *kept, *_denied(ruling, past)]
+        decisions = [BegunAnew(), *ruled, *lines, *kept, *_taken_back(ruling, past)]
         at = clock()
         return store.change_log.apply(
             owner, Cause.ANEW, "", decisions, now=at, revision=revision, lease=None, born=born
@@ -148,12 +149,12 @@ def _restored(ruling: Sequence[Change], numbered: Callable[[int], Sequence[Chang
     return found
 
 
-def _denied(ruling: Sequence[Change], past: Iterable[Fact]) -> list[FactDenied]:
+def _taken_back(ruling: Sequence[Change], past: Iterable[Fact]) -> list[FactDenied]:
     """The denial of each fact that an undo took back: what taught it does not teach it again."""
     by = {change.no: change for change in ruling}
     taken = {d.fact_id for no in undone(ruling).values() for d in by[no].decisions if isinstance(d, FactRetired)}
     return [
-        FactDenied.of(fact, max(source.seq for source in fact.sources))
+        denied(fact, max(source.seq for source in fact.sources))
         for fact in past
         if fact.id in taken and fact.sources and fact.valid_to == fact.valid_from
     ]

@@ -7,28 +7,27 @@ from collections.abc import Iterable
 
 from embermem.core.types import Outdated
 
-__all__ = ["COMMAND", "sentence"]
-
-COMMAND = "embermem rebuild --outdated"
-"""Reads them again."""
+__all__ = ["sentence"]
 
 
-def sentence(outdated: Iterable[Iterable[Outdated]], reader: str) -> str:
-    """What is outdated of some owners, with the reader in use (empty: none); empty if nothing is."""
+def sentence(outdated: Iterable[Iterable[Outdated]]) -> str:
+    """What is outdated of some owners; empty if nothing is."""
     pages: Counter[str] = Counter()
+    reader = ""
     for one in (one for mine in outdated for one in mine):
         pages[one.analyst] += one.pages
+        reader = one.reader
     if not pages:
         return ""
     if not reader:
         return (
             f"{_count(pages.total())} read by rules alone, without the trained reader: run `embermem model install`, "
-            f"then `{COMMAND}` to read them again"
+            "then `embermem rebuild --outdated` to read them again"
         )
     by = ", ".join(f"{count} by {name}" for name, count in sorted(pages.items()))
     return (
         f"{_count(pages.total())} read without the present trained reader, {reader} ({by}): "
-        f"run `{COMMAND}` to read them again"
+        "run `embermem rebuild --outdated` to read them again"
     )
 
 

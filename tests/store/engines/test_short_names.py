@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql, sqlite
 
 from embermem import Memory
-from embermem.core.changes import extractive_name
+from embermem.core.changes import EXTRACTIVE
 from embermem.core.vectors import of_summaries
 from embermem.embedders import e5
 from embermem.reader.network import NAME
@@ -21,7 +21,7 @@ from scripted import NOW, SMALL
 from soundness import assert_sound, rows
 
 SQLITE, SERVER = sqlite.dialect(), postgresql.dialect()  # type: ignore[no-untyped-call]
-KNOWN = (e5.NAME, of_summaries(e5.NAME), extractive_name(), extractive_name(NAME))
+KNOWN = (e5.NAME, of_summaries(e5.NAME), EXTRACTIVE, f"{EXTRACTIVE}+{NAME}")
 
 
 @given(name=st.text() | st.sampled_from(KNOWN))

@@ -251,14 +251,13 @@ def stats(
             raise no_memory_of(str(asked.owner), owners)
         better = memory.better_embedder()
         old = memory.outdated()
-        reader = memory.reader_name
     if better is not None:
         say(f"the embedder {better} is now available; `embermem settle` or a worker embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
     render.records("store", [pair for pair in _pairs(whole) if pair[0] != "unreachable" or pair[1]])
-    if found := outdated.sentence(old.values(), reader):
+    if found := outdated.sentence(old.values()):
         render.print_text(f"  {found}")
     if own is not None:
         shown = [pair for pair in _pairs(own) if pair[0] not in ("outdated", "waiting")]

@@ -256,4 +256,4 @@ def _read_so_far(session: Session) -> tuple[str | None, str]:
     if not session.exists:
         return None, ""
     with session.for_reindexing() as memory:
-        return memory.stats().embedder, outdated.sentence(memory.outdated().values(), memory.reader_name)
+        return memory.stats().embedder, outdated.sentence(memory.outdated().values())

@@ -10,6 +10,7 @@ A kind of decision is stored under its `tag`, which does not change when the cla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +39,7 @@ from embermem.core.types import (
 
 __all__ = [
     "CALLER",
+    "EXTRACTIVE",
     "Analysed",
     "BegunAnew",
     "Cause",
@@ -78,34 +80,21 @@ __all__ = [
     "VisitCount",
     "Visited",
     "barred_by",
-    "extractive_name",
     "is_extractive",
-    "is_outdated",
     "is_verbatim",
     "undone",
 ]
 
 CALLER = "caller"
 """Who set a line of a profile that the caller gave."""
-_EXTRACTIVE = ("extractive-v1",)
-"""The versions of the extractive analyst's rules, the present one last."""
-
-
-def extractive_name(reader: str = "") -> str:
-    """The name in changes of the extractive analyst with a trained reader; without one by default."""
-    return f"{_EXTRACTIVE[-1]}+{reader}" if reader else _EXTRACTIVE[-1]
+EXTRACTIVE = "extractive-v1"
+"""The extractive analyst, with the version of its rules. In changes "+" and a name follow if a trained reader read."""
+_EXTRACTIVE = re.compile(r"extractive-v\d+(\+.+)?")
 
 
 def is_extractive(analyst: str) -> bool:
     """Whether a name is that of the extractive analyst, of any version, with any reader or none."""
-    return analyst.partition("+")[0] in _EXTRACTIVE
-
-
-def is_outdated(analyst: str, now: str) -> bool:
-    """Whether the extractive analyst that reads `now` would read again what this analyst read: it read with other
-    rules, with another reader, or, as the one that reads now, with none. What a model or a caller's analyst read is
-    theirs, and what a trained reader read is not read again without one."""
-    return is_extractive(analyst) and ("+" not in analyst if "+" not in now else analyst != now)
+    return _EXTRACTIVE.fullmatch(analyst) is not None
 
 
 def is_verbatim(analyst: str) -> bool:
@@ -374,18 +363,6 @@ class FactDenied(Record):
     attribute: str
     value: str
     upto_seq: int
-
-    @classmethod
-    def of(cls, fact: Fact, upto_seq: int) -> FactDenied:
-        """The denial of what a fact says."""
-        return cls(
-            fact_id=fact.id,
-            about=fact.about,
-            subject=fact.subject,
-            attribute=fact.attribute,
-            value=fact.value,
-            upto_seq=upto_seq,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

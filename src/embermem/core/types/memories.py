@@ -211,10 +211,12 @@ class Waiting(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outdated(Record):
-    """Pages that the extractive analyst read without today's trained reader: its name then, and how many."""
+    """Pages that the extractive analyst read without today's trained reader, `reader` (empty: there is none, and rules
+    alone read): its name then, and how many."""
 
     analyst: str
     pages: int
+    reader: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -57,7 +57,7 @@ def overview(here: PageContext) -> HTMLResponse:
         line_box=f"0 0 {charts.LINE_WIDE} {charts.LINE_HIGH}",
         failed=_failed(here, stats),
         waits=waiting.sentences(stats.waiting, now),
-        outdated=outdated.sentence([stats.outdated], here.memory.reader_name),
+        outdated=outdated.sentence([stats.outdated]),
         spend=_spend(here),
         first_command=here.first_command(mine.owner.user, mine.owner.agent),
     )
