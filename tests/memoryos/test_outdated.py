@@ -6,7 +6,7 @@ import pytest
 
 from embermem import OwnerMemory
 from embermem.core.changes import Cause, is_extractive, is_verbatim
-from embermem.core.types import Outdated
+from embermem.core.types import Outdated, PageId
 from forgotten import assert_gone, holds
 from scripted import Opener, Place
 from soundness import assert_sound
@@ -24,7 +24,7 @@ TABLE = {
 ONE, TWO = TableReader("reader-1", TABLE), TableReader("reader-2", TABLE)
 
 
-def say(alice: OwnerMemory, *texts: str) -> list[str]:
+def say(alice: OwnerMemory, *texts: str) -> list[PageId]:
     """The pages of these messages, each understood alone."""
     made = []
     for text in texts:
