@@ -358,7 +358,7 @@ _PERSONA = (
         breaks="a value that the caller corrected is learnt again from an older page",
         file="memoryos/correct/corrections.py",
         old=(
-            "    if not same_value(fact.value, value, fact.attribute):\n        decisions.append(_denied(fact, seq))\n"
+            "    if not same_value(fact.value, value, fact.attribute):\n        decisions.append(denied(fact, seq))\n"
         ),
         new="",
         tests=("test_correction.py",),

@@ -18,6 +18,7 @@ from running import run
 
 from embermem import Memory
 from embermem.bootstrap import make_embedder
+from embermem.changes import Cause
 from embermem.cli.embedder import best
 from embermem.core.config import Settings
 from embermem.embedders.weights import find_weights
@@ -144,6 +145,38 @@ def test_the_commands_say_what_will_be_embedded_again(begun: Place) -> None:
     assert f"{BEST}; 2 messages have no vector yet" in " ".join(run(store, "doctor", "--json", more=more).out.split())
     run(store, "worker", "--once", more=more)
     assert "have no vector yet" not in run(store, "doctor", "--json", more=more).out
+
+
+@pytest.mark.sqlite
+def test_the_commands_say_what_was_read_without_the_trained_reader_and_one_reads_it_again(
+    begun: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, more = Path(begun()), {"EMBERMEM_EMBEDDER": "auto"}
+    with no_weights(tmp_path / "bare"), caplog.at_level(logging.WARNING, "embermem"):
+        for command in ("stats", "doctor", "model"):
+            told = run(store, command, more=more)
+            assert "2 pages were read by rules alone" in " ".join((told.out + told.err).split()), command
+        refused = run(store, "rebuild", "--outdated", more=more)
+        assert (refused.code, "run `embermem model install`" in " ".join(refused.err.split())) == (1, True)
+        with Memory(store, background=False) as memory:
+            memory.of("alice").add("j'habite à Nantes avec mon chat", "Ah oui ?")
+            memory.of("alice").settle()
+        assert any("without the trained reader" in one.getMessage() for one in caplog.records)
+    assert run(store, "model", "install", more=more).code == 0
+    sentence = "3 pages were read without the present trained reader, reader-1 (3 by extractive-v1)"
+    for command in ("stats", "doctor", "model"):
+        told = run(store, command, more=more)
+        assert sentence in " ".join((told.out + told.err).split()), command
+    own = run(store, "--user", "alice", "stats", "--json", more=more).json["owner"]
+    assert own["outdated"] == [{"analyst": "extractive-v1", "pages": 2, "reader": "reader-1"}]
+    done = run(store, "rebuild", "--outdated", "--json", more=more)
+    assert [one["owner"]["user"] for one in done.json["owners"]] == ["alice", "bob"]
+    assert run(store, "rebuild", "--outdated", more=more).out == "no page is outdated\n"
+    assert "trained reader" not in run(store, "stats", more=more).out
+    with Memory(store, background=False) as memory:
+        assert memory.outdated() == {}
+        read = [change.analyst for change in memory.of("alice").changes() if change.cause is Cause.ANNOTATION]
+        assert (read[0], read[-1]) == ("extractive-v1", "extractive-v1+reader-1")
 
 
 def test_installing_the_weights_embeds_a_store_of_the_hashed_embedder_again_and_no_other(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ BODIES = """
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
     Items Kind LearnBody Learnt LeftOutItem
-    MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
+    MadeBy Message NamesBody OperationItem Outdated OwnerItem OwnerStats Owners PageData PageItem Pages
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     ConflictSettled FactStatus FactsBody FactsChanged MergeFactsBody Origin PinFactsBody

@@ -247,6 +247,7 @@ class AsyncMemory(_Async):
         return self._reached().is_resident(owner)
 
     better_embedder = awaited("read", Memory.better_embedder)
+    outdated = awaited("read", Memory.outdated)
     owners = awaited("read", Memory.owners)
     find_owners = awaited("read", Memory.find_owners)
     census = awaited("read", Memory.census)

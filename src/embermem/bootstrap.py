@@ -308,7 +308,9 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
             f"run `embermem reindex --embedder {wanted}`"
         )
     if wanted == HASHED and settings.embedder == AUTO and _best() == HASHED:
-        logger.warning("no embedding model: the hashed n-gram embedder is used; `embermem model install` adds one")
+        logger.warning("no embedding model: the hashed n-gram embedder is used, and %s", _NO_READER)
+    elif wanted.startswith(OPENAI) and _best() == HASHED:
+        logger.warning(_NO_READER)
     return embedder
 
 
@@ -478,13 +480,6 @@ def make_reader(embedder: Embedder) -> Reader | None:
     return TrainedReader(encoder)
 
 
-def extractive_name() -> str:
-    """The analyst whose every text says what it was taken from."""
-    from embermem.analysts import ExtractiveAnalyst
-
-    return ExtractiveAnalyst().name
-
-
 def summarise(before: str, page: Page) -> tuple[str, tuple[Source, ...]]:
     """A chain's summary after a page, by extraction, and where its new sentences stand."""
     from embermem.analysts.summary import summarise as extract
@@ -500,6 +495,10 @@ def segment_writer() -> SegmentWriter:
     return TopicText()
 
 
+_NO_READER = (
+    "messages are read by rules alone, without the trained reader; `embermem model install` adds what is missing, and "
+    "`embermem rebuild --outdated` then reads again what is stored"
+)
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""
 _NONCE_KEY = "nonce_key"

@@ -27,7 +27,7 @@ from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Background as BackgroundState
-    from embermem.core.types import Backup, Forgotten, Vectors
+    from embermem.core.types import Backup, Forgotten, Outdated, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
@@ -348,6 +348,11 @@ class Memory(Overseeing, Owners):
         estimates, which takes milliseconds where counting takes minutes; the rest is exact.
         """
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
+
+    def outdated(self) -> Mapping[Owner, tuple[Outdated, ...]]:
+        """Return the owners with pages that were read without today's trained reader, and how many: `understand_anew`
+        reads an owner's pages again. Without a trained reader these are all that rules alone have read."""
+        return self._store.outdated(self._parts.system.extractive_name)
 
     def disk_usage(self) -> DiskUsage:
         """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from embermem.analysts import asserted
 from embermem.analysts.screening import screen
 from embermem.protocols import Assertion
+from table_reader import at
 
 SAID_AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
-PLAIN = Assertion(
-    attribute="lives_in",
-    start=0,
-    end=0,
-    of_other=False,
-    person="",
-    relation="",
-    time=None,
-    tense="now",
-    negated=False,
-    change="none",
-    event=False,
-    confidence=0.9,
-)
-
-
-def at(text: str, words: str, **more: object) -> Assertion:
-    start = text.index(words)
-    return replace(PLAIN, start=start, end=start + len(words), **more)  # type: ignore[arg-type]
 
 
 def told(text: str, *assertions: Assertion) -> list[tuple[str, str, str, bool]]:

@@ -157,7 +157,8 @@ def test_read_anew_by_extraction_after_a_model_it_is_what_it_was(store: Path, se
 
 
 def test_the_listing_shows_before_and_after(store: Path, server: ModelServer) -> None:
-    run(store, "--user", "alice", "undo", added(store, "alice lives in Lyon"))
+    never = {"EMBERMEM_NEVER": "lives_in\nhome"}
+    assert run(store, "--user", "alice", "rebuild", "--anew", more=never).code == 0
     done = run(store, "--user", "alice", "rebuild", "--dry-run", "--model", "scripted", more=model(server))
     assert done.code == 0
     for text in (

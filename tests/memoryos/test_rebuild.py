@@ -16,7 +16,7 @@ import pytest
 
 from bench_of import ALICE, LINES, Maker
 from embermem import OwnerMemory, Tier
-from embermem.core.changes import Cause, ProfileSet
+from embermem.core.changes import Cause, FactDenied, ProfileSet
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import Annotation
 from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
@@ -134,15 +134,37 @@ def test_a_reader_sees_at_once_that_memory_was_begun_anew(opened: Opener) -> Non
     assert "Lyon" in [fact.value for fact in alice.recall("Where do I live?").facts]
 
 
-def test_undone_facts_are_learnt_again_anew_for_what_was_undone_is_put_away_too(opened: Opener) -> None:
+def test_what_was_undone_is_not_learnt_again_anew_from_the_same_words(opened: Opener) -> None:
     memory = opened()
     alice = memory.of("alice")
-    alice.add("I live in Lyon.", "Nice.")
-    alice.settle()
-    alice.undo(max(change.no for change in alice.changes() if change.cause is Cause.ANNOTATION))
-    assert alice.facts() == ()
-    found = alice.understand_anew()
-    assert [fact.value for fact in found.facts_new] == ["Lyon"]
+
+    def say(text: str) -> int:
+        alice.add(text, "Nice.")
+        alice.settle()
+        return max(change.no for change in alice.changes() if change.cause is Cause.ANNOTATION)
+
+    def held() -> list[str]:
+        return sorted(fact.value for fact in alice.facts())
+
+    say("I live in Lyon. I like jazz.")
+    alice.undo(say("I moved to Nantes."))
+    alice.undo(say("I like figs."))
+    back = alice.undo(say("I like dates."))
+    alice.undo(back)
+    alice.undo(say("I don't like jazz anymore."))
+    assert held() == ["Lyon", "dates", "jazz"]
+    for _ in range(2):
+        found = alice.understand_anew()
+        assert (found.facts_gone, found.facts_new) == ((), ())
+        assert held() == ["Lyon", "dates", "jazz"]
+        assert [line.value for line in alice.profile() if line.name == "home"] == ["Lyon"]
+    assert not any(finding.level == "error" for finding in memory.check(deep=True))
+    (page,) = (page.id for page in alice.pages() if page.utterances[0].text == "I like figs.")
+    alice.forget(page=page)
+    said = {d.value for change in alice.changes() for d in change.decisions if isinstance(d, FactDenied)}
+    assert said == {"Nantes"}  # and no denial tells what is forgotten
+    say("I moved to Nantes.")
+    assert held() == ["Nantes", "dates", "jazz"]
 
 
 def test_a_dry_run_changes_nothing_here_and_tells_what_the_real_one_then_does(

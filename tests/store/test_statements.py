@@ -56,6 +56,7 @@ WHOLE: Mapping[str, str] = {
     "worker_queries.Work.due": "finds owners with work to do, for a worker",
     "shares.Shares.forget_shares": "lists the spaces: a user who is forgotten takes the grants to them along",
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
+    "store_admin.Whole.outdated": "counts pages that another reader read, for `stats`, `doctor` and `rebuild`",
     "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
     "erasing.is_marked": "looks whether anything was hashed with a key that is gone, before another is made",
     "checking.Checking._owners_that_can_be_read": "lists whose rows `doctor` looks at",
@@ -229,6 +230,7 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.rebuild()
     memory.nonce_key()
     memory.stats()
+    memory.outdated()
     memory.census()
     memory.find_owners("a")
     mine.stats()
@@ -333,9 +335,9 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.pending_pages(owner.id, 1, now, 5)
     store.newest_pages(owner.id, segment.id, 5)
     store.unanalysed_pages(owner.id, segment.id)
-    store.pages_read_by(owner.id, "extractive-v1", segment.id, now, 5)
+    store.pages_to_redo(owner.id, segment.id, now, 5)
     store.page_vectors(owner.id, segment.id)
-    store.backlog(owner.id, 1, now=now, vectors_of="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
+    store.backlog(owner.id, 1, now=now, vectors_of="hashed", redo=True, retry_after=now, quiet_s=5.0)
     mine.pages(tier="pending")
     store.pages(owner.id, 1, segment=segment.id, after=1)
     store.pages_said_before(owner.id, now)

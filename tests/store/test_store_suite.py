@@ -530,27 +530,30 @@ def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wa
     pages = five_pages(store)
     apply(store, *placed(pages[0]), *placed(pages[1]), *placed(pages[2], "s2", 5), *placed(pages[3], "s3", 7))
     apply(store, Evicted(segment_id=SegmentId("s3")))
-    assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 2, "s2": 1}
-    assert backlog(store, analyst="another", now=NOW).to_redo == {}
-    assert backlog(store, analyst="another").redo_at is None
-    first = backlog(store, analyst="test").redo_at
+    assert backlog(store, redo=True).to_redo == {}
+    assert backlog(store, redo=True).redo_at is None
+    notes = [note for n, page in enumerate(pages[:4]) for note in noted(page, 2 * n + 2) if isinstance(note, Noted)]
+    read_by = ("extractive-v1", "extractive-v1+reader-1", "extractive-v1+reader-2", "extractive-v1")
+    apply(store, *(replace(note, analyst=name) for note, name in zip(notes, read_by, strict=True)))
+    assert backlog(store, redo=True, now=NOW).to_redo == {"s1": 2, "s2": 1}
+    first = backlog(store, redo=True).redo_at
     assert first is not None
     assert first < NOW
     lease = claimed(store)
     for tries in (0, 1, 2):
-        found = store.pages_read_by(ALICE.id, "test", SegmentId("s1"), NOW + tries * MINUTE, 9)
+        found = store.pages_to_redo(ALICE.id, SegmentId("s1"), NOW + tries * MINUTE, 9)
         assert [(p.view.page.id, p.attempts) for p in found] == [(pages[0], tries), (pages[1], 0)]
         store.postpone_redo(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE)
-    assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 1, "s2": 1}
+    assert backlog(store, redo=True, now=NOW).to_redo == {"s1": 1, "s2": 1}
     store.postpone_redo(lease, pages[1:3], "", NOW + MINUTE, tried=False)
-    assert backlog(store, analyst="test").redo_at == NOW + MINUTE
+    assert backlog(store, redo=True).redo_at == NOW + MINUTE
     (page,) = store.pages_by_id(ALICE.id, [pages[0]], 2)
     assert page is not None
     assert page.error == "the model said no"
     again, _ = noted(pages[0], 2)
     assert isinstance(again, Noted)
     apply(store, replace(again, analyst="another"))
-    assert backlog(store, analyst="test", now=NOW + MINUTE).to_redo == {"s1": 1, "s2": 1}
+    assert backlog(store, redo=True, now=NOW + MINUTE).to_redo == {"s1": 1, "s2": 1}
     assert store.owner_stats(ALICE.id, 2).failed == 0
 
 

@@ -19,6 +19,7 @@ from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
 from embermem.core.attributes import BUILT_IN, Attributes, attributes
+from embermem.core.changes import EXTRACTIVE
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
     About,
@@ -68,8 +69,8 @@ class ExtractiveAnalyst:
 
     @property
     def name(self) -> str:
-        """Rules and reader change with the number."""
-        return "extractive-v1"
+        """The version of the rules, and the reader's name if there is one."""
+        return EXTRACTIVE if self._reader is None else f"{EXTRACTIVE}+{self._reader.name}"
 
     def annotate(
         self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]

@@ -49,6 +49,7 @@ from embermem.analysts.showing import (
 )
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
+from embermem.core.changes import is_extractive
 from embermem.core.config import ExtractiveSettings, ModelReadingSettings, Settings
 from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import (
@@ -183,7 +184,7 @@ class ModelAnalyst:
             return self._facts_alone(request)
         with self._profiling.asked(short=self._noting.short) as asked:
             change = self._facts_alone(request) if asked.short else self._whole_if_it_fits(request)
-            asked.believed = change.read_by != self._extractive.name
+            asked.believed = not is_extractive(change.read_by)
         return change
 
     # ------------------------------------------------------------------------------------------------------ questions
@@ -234,7 +235,7 @@ class ModelAnalyst:
         def accept(answer: SegmentNotes) -> bool:
             nonlocal change
             change = self._learnt(request, answer, evidence, known)
-            return change.read_by != self._extractive.name
+            return not is_extractive(change.read_by)
 
         self._asker.ask(
             request.owner,

@@ -13,6 +13,7 @@ from embermem.cli.session import Session
 from embermem.core.errors import EmberError
 from embermem.embedders.weights import damage_of, find_weights
 from embermem.protocols import Finding
+from embermem.reports import outdated
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
@@ -86,7 +87,7 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
             embedder = _embedder(memory)
             mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
             found = (*mended, *memory.check(deep=deep or repair))
-            return [embedder, *_settings(memory), *_webhooks(memory), *_backups(memory), *found]
+            return [embedder, *_outdated(memory), *_settings(memory), *_webhooks(memory), *_backups(memory), *found]
     except EmberError as error:
         return [Finding(level="error", what=str(error))]
 
@@ -134,6 +135,13 @@ def _embedder(memory: Memory) -> Finding:
     if stats.without_vector:
         what += f"; {stats.without_vector} messages have no vector yet and are found by words"
     return Finding(level="ok", what=what)
+
+
+def _outdated(memory: Memory) -> list[Finding]:
+    """What was read without the trained reader in use."""
+    found = outdated.sentence(memory.outdated().values())
+    what, _, advice = found.partition(": ")
+    return [Finding(level="warning", what=what, advice=advice)] if found else []
 
 
 def _nearest(folder: Path) -> Path:

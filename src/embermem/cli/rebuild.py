@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from embermem.core.errors import NotFound
 from embermem.core.types import Fact, Owner, ProfileField, Trait
 from embermem.memoryos.rebuild import Difference
 from embermem.reports import render, show
@@ -41,6 +42,18 @@ def anew(owner: OwnerMemory, memory: Memory, dry_run: bool, told: Progress) -> D
         raise
 
 
+def outdated(memory: Memory, told: Progress) -> tuple[Difference, ...]:
+    """Read the memory of every owner with outdated pages again; what differs. Raises NotFound without a reader."""
+    old = memory.outdated()
+    if not all(one.reader for mine in old.values() for one in mine):
+        raise NotFound(
+            "no trained reader is in use, so nothing is read again: run `embermem model install`, "
+            "and leave the setting `embedder` at `auto`"
+        )
+    owners = (memory.of(one.user, one.agent) if one.space is None else memory.space(one.space) for one in old)
+    return tuple(anew(one, memory, False, told) for one in owners)
+
+
 def show_again(found: Sequence[Difference], as_json: bool) -> None:
     """Owner by owner: the same, or what differed from the log."""
     if as_json:
@@ -54,14 +67,17 @@ def show_again(found: Sequence[Difference], as_json: bool) -> None:
             _listing(one)
 
 
-def show_anew(found: Difference, model: str, dry_run: bool, as_json: bool) -> None:
-    """What one owner's memory is, read anew, beside what it was."""
+def show_anew(found: Sequence[Difference], model: str, dry_run: bool, as_json: bool) -> None:
+    """What each owner's memory is, read anew, beside what it was."""
     if as_json:
-        render.print_json({"dry_run": dry_run, "model": model or None, "owners": [found]})
+        render.print_json({"dry_run": dry_run, "model": model or None, "owners": found})
         return
     done = "would be read" if dry_run else "was read"
-    render.print_text(f"{_name(found)}: {done} anew by {_analyst(model)}")
-    _listing(found)
+    for one in found:
+        render.print_text(f"{_name(one)}: {done} anew by {_analyst(model)}")
+        _listing(one)
+    if not found:
+        render.print_text("no page is outdated")
 
 
 def _listing(one: Difference) -> None:

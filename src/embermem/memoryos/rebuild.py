@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -11,15 +11,20 @@ from embermem.core.changes import (
     CALLER,
     BegunAnew,
     Cause,
+    Change,
     ConflictSettled,
     Decision,
     FactAdded,
     FactAffirmed,
     FactArchived,
+    FactDenied,
     FactPinned,
+    FactRestored,
     FactRetired,
     PersonRelated,
     ProfileSet,
+    sources,
+    undone,
 )
 from embermem.core.record import Record
 from embermem.core.revisions import decided_anew
@@ -37,6 +42,7 @@ from embermem.core.types import (
     Trait,
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
+from embermem.memoryos.correct.corrections import denied
 from embermem.memoryos.history.diff import pairs
 from embermem.memoryos.system import MemoryOS
 from embermem.protocols import ARCHIVED, ENDED, MemoryReads, Store
@@ -96,9 +102,9 @@ def understand_anew(
 ) -> Difference:
     """Put away all that was derived, and read every page again with the system's analyst; what came of it.
 
-    What callers set, corrected or pinned stays: it is set again by the change that begins. Vectors stay. Visits were of
-    segments that are no more: new ones begin with none, so heat begins with what is new. If a budget ends on the way,
-    `waiting` pages are read when there is one again; until then they are recalled by what was said.
+    What callers set, corrected, pinned or undid stays so: the change that begins says it again. Vectors stay. Visits
+    were of segments that are no more: new ones begin with none, so heat begins with what is new. If a budget ends on
+    the way, `waiting` pages are read when there is one again; until then they are recalled by what was said.
     """
     before = picture(store.reads, owner, short)
     begin_anew(store, owner, clock)
@@ -113,18 +119,45 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         state = store.log.owner_state(owner.id)
         revision, born = (0, None) if state is None else (state.revision, state.created_at)
         persona = store.reads.persona(owner.id)
-        rulings = rulings_of(store.change_log.changes(owner.id, causes=RULING), store.forgetting.secret)
+        ruling = store.change_log.changes(owner.id, causes=RULING)
         archived, past = store.reads.facts(owner.id, ARCHIVED), store.reads.facts(owner.id, ENDED)
+        rulings = rulings_of(ruling, store.forgetting.secret)
+        restored = _restored(ruling, lambda no: store.change_log.changes(owner.id, no - 1, 1))
+        rulings = replace(rulings, affirmed={**restored, **rulings.affirmed})
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
-        decisions = [BegunAnew(), *ruled, *lines, *kept]
+        decisions = [BegunAnew(), *ruled, *lines, *kept, *_taken_back(ruling, past)]
         at = clock()
         return store.change_log.apply(
             owner, Cause.ANEW, "", decisions, now=at, revision=revision, lease=None, born=born
         ).no
 
     return decided_anew(begin, partial(store.forgetting.alone_with, owner.id))
+
+
+def _restored(ruling: Sequence[Change], numbered: Callable[[int], Sequence[Change]]) -> Mapping[FactId, int]:
+    """The facts that an undo restored, each with the last utterance that the undone change rests on: what was said up
+    to there does not end them again."""
+    found: dict[FactId, int] = {}
+    by = {change.no: change for change in ruling}
+    for no, undoing in undone(ruling).items():
+        facts = [d.fact_id for d in by[undoing].decisions if isinstance(d, FactRestored)]
+        if facts:
+            seqs = [s.seq for change in numbered(no) for d in change.decisions for s in sources(d)]
+            found |= dict.fromkeys(facts, max(seqs, default=0))
+    return found
+
+
+def _taken_back(ruling: Sequence[Change], past: Iterable[Fact]) -> list[FactDenied]:
+    """The denial of each fact that an undo took back: what taught it does not teach it again."""
+    by = {change.no: change for change in ruling}
+    taken = {d.fact_id for no in undone(ruling).values() for d in by[no].decisions if isinstance(d, FactRetired)}
+    return [
+        denied(fact, max(source.seq for source in fact.sources))
+        for fact in past
+        if fact.id in taken and fact.sources and fact.valid_to == fact.valid_from
+    ]
 
 
 def _kept_by_callers(

@@ -175,6 +175,11 @@ class MemoryOS:
         return self._parts.analyst.name
 
     @property
+    def extractive_name(self) -> str:
+        """The extractive analyst that reads pages first, with its reader."""
+        return self._parts.extractive.name
+
+    @property
     def placed(self) -> int:
         """Pages placed into segments here, since this was made."""
         return self._placed

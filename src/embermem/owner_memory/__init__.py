@@ -187,6 +187,7 @@ class OwnerMemory(Feed):
         parts = self._parts
         short = parts.settings.short_term_pages
         if not dry_run:
+            parts.before_work()
             return rebuild.understand_anew(parts.store, parts.system, self.owner, short, parts.clock, progress)
         with parts.copied(self.owner) as (store, system):
             return rebuild.understand_anew(store, system, self.owner, short, parts.clock, progress)

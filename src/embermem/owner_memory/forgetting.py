@@ -156,7 +156,6 @@ class Forgetting(Handle):
             settings=self._parts.settings,
             summarise=bootstrap.summarise,
             writer=bootstrap.segment_writer(),
-            extractive=bootstrap.extractive_name(),
         )
 
         def receipt_of(forgotten: Forgotten) -> Receipt | None:

@@ -687,7 +687,10 @@ class Reading(Handle):
 
     def stats(self) -> OwnerStats:
         """Return counts of this memory."""
-        return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
+        parts = self._parts
+        stats = parts.admin.owner_stats(self.owner.id, parts.settings.short_term_pages)
+        outdated = parts.admin.outdated(parts.system.extractive_name, self.owner)
+        return replace(stats, outdated=outdated.get(self.owner, ()))
 
 
 def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:

@@ -359,8 +359,8 @@ class Backlog:
     since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first
     failed page, pending or placed, may be tried again. `quiet_at` is when the first open page that is not read has been
     quiet for long enough (see `PageWork.unread_pages`). `expires_at` is when the next page or held fact expires, or the
-    first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
-    last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
+    first one did that is still there. `to_redo` are segments of mid-term memory with pages that the extractive analyst
+    read last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
     `stale_segments` have no vector of the kind named, archived ones too.
     """
 

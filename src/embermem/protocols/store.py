@@ -346,11 +346,11 @@ class PageWork(Protocol):
     def unanalysed_pages(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
         """The pages of a segment with something that is not analysed yet."""
 
-    def pages_read_by(
-        self, owner_id: OwnerId, analyst: str, segment_id: SegmentId, now: datetime, limit: int
+    def pages_to_redo(
+        self, owner_id: OwnerId, segment_id: SegmentId, now: datetime, limit: int
     ) -> tuple[NotedPage, ...]:
-        """The first pages of a segment that an analyst read last and that may be read again `now`; their `attempts` are
-        those at reading them again."""
+        """The first pages of a segment that the extractive analyst read last and that may be read again `now`; their
+        `attempts` are those at reading them again."""
 
     def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Sequence[Vector]:
         """The vectors of a segment's pages."""
@@ -362,13 +362,13 @@ class PageWork(Protocol):
         *,
         now: datetime,
         vectors_of: str,
-        analyst: str | None = None,
+        redo: bool = False,
         retry_after: datetime | None = None,
         quiet_s: float | None = None,
     ) -> Backlog:
         """What waits of an owner's work. Segments whose vectors are not of the kind `vectors_of` (`SegmentVectors`) are
-        stale. Without an `analyst` named, nothing is to be read again; of pages that failed only those count that wait
-        until later than `retry_after`, if it is given; without `quiet_s` open pages wait for no time."""
+        stale. With `redo`, what the extractive analyst read is to be read again; of pages that failed only those count
+        that wait until later than `retry_after`, if it is given; without `quiet_s` open pages wait for no time."""
 
     def postpone(
         self, lease: Lease, page_ids: Sequence[PageId], error: str, until: datetime, *, tried: bool = True
@@ -415,11 +415,10 @@ class Forgetting(Protocol):
         *,
         said: Collection[tuple[str, str]],
         probes: Collection[str],
-        verbatim: Collection[str],
     ) -> Trail:
         """What the log says of pages and facts. `said` are attributes and values whose every proposal is meant,
-        `probes` texts that give a page away in a summary, `verbatim` the analysts whose every text says what it was
-        taken from: where another wrote of the pages, all changes since they were read are given."""
+        `probes` texts that give a page away in a summary. Where an analyst that is not verbatim (`is_verbatim`) wrote
+        of the pages, all changes since they were read are given."""
 
     def alone_with(self, owner_id: OwnerId) -> AbstractContextManager[None]:
         """Within it this thread reads and writes in one transaction, and nobody else writes of the owner."""

@@ -84,8 +84,8 @@ class Held:
     """The number of the checkpoint that it was read from, or that was written of it."""
     later: tuple[Change, ...] = ()
     """What the changes that were folded after it say of the persona."""
-    read_by: tuple[frozenset[str], int] = frozenset(), 0
-    """Analysts, and the change up to which no other read."""
+    verbatim: int = 0
+    """The change up to which every analyst was verbatim."""
     texts: Texts = field(default_factory=dict)
     """Texts of segments that this process wrote last: whoever lets one grow need not read it."""
 

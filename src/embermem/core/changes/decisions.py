@@ -10,6 +10,7 @@ A kind of decision is stored under its `tag`, which does not change when the cla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +39,7 @@ from embermem.core.types import (
 
 __all__ = [
     "CALLER",
+    "EXTRACTIVE",
     "Analysed",
     "BegunAnew",
     "Cause",
@@ -78,11 +80,26 @@ __all__ = [
     "VisitCount",
     "Visited",
     "barred_by",
+    "is_extractive",
+    "is_verbatim",
     "undone",
 ]
 
 CALLER = "caller"
 """Who set a line of a profile that the caller gave."""
+EXTRACTIVE = "extractive-v1"
+"""The extractive analyst, with the version of its rules. In changes "+" and a name follow if a trained reader read."""
+_EXTRACTIVE = re.compile(r"extractive-v\d+(\+.+)?")
+
+
+def is_extractive(analyst: str) -> bool:
+    """Whether a name is that of the extractive analyst, of any version, with any reader or none."""
+    return _EXTRACTIVE.fullmatch(analyst) is not None
+
+
+def is_verbatim(analyst: str) -> bool:
+    """Whether every text of an analyst is the caller's, or is taken from what was said as it was said."""
+    return analyst in ("", CALLER) or is_extractive(analyst)
 
 
 class Cause(StrEnum):

@@ -210,9 +210,20 @@ class Waiting(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Outdated(Record):
+    """Pages that the extractive analyst read without today's trained reader, `reader` (empty: there is none, and rules
+    alone read): its name then, and how many."""
+
+    analyst: str
+    pages: int
+    reader: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats(Record):
     """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why.
-    `passages` of `documents` are counted apart from what was said."""
+    `passages` of `documents` are counted apart from what was said. `outdated` says what was read without today's
+    trained reader."""
 
     utterances: int
     pages: int
@@ -234,3 +245,4 @@ class OwnerStats(Record):
     documents: int = 0
     passages: int = 0
     past_facts: int = 0
+    outdated: tuple[Outdated, ...] = ()

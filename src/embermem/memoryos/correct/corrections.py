@@ -77,14 +77,14 @@ def correcting(
         decisions.append(FactPinned(fact_id=new, pinned=True))
     decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
     if not same_value(fact.value, value, fact.attribute):
-        decisions.append(_denied(fact, seq))
+        decisions.append(denied(fact, seq))
     decisions += [
         ConflictSettled(fact_id=one, other_id=new) for one in fact.conflicts if one not in {f.id for f in same}
     ]
     decisions += _lines(fact, value, persona)
     if until is not None:
         ended_one = replace(fact, id=new, value=value, text=text)
-        decisions += [FactRetired(fact_id=new, superseded_by=None, valid_to=until), _denied(ended_one, seq)]
+        decisions += [FactRetired(fact_id=new, superseded_by=None, valid_to=until), denied(ended_one, seq)]
         decisions += _lines(fact, None, persona, ended=until)
     after = [one for one in held if one not in ended]
     return [*decisions, *over_cap([*after, replace(fact, id=new, pinned=any(one.pinned for one in ended))], settings)]
@@ -111,7 +111,7 @@ def retiring(fact: Fact, persona: Persona, *, at: datetime, seq: int) -> list[De
     _must_hold(fact)
     return [
         FactRetired(fact_id=fact.id, superseded_by=None, valid_to=at),
-        _denied(fact, seq),
+        denied(fact, seq),
         *_lines(fact, None, persona, ended=at),
     ]
 
@@ -169,7 +169,7 @@ def merging(
     decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
     for one in others:
         if not same_value(one.value, keep.value, keep.attribute) or one.attribute != keep.attribute:
-            decisions += [_denied(one, seq), *_lines(one, keep.value, persona)]
+            decisions += [denied(one, seq), *_lines(one, keep.value, persona)]
     gone = {one.id for one in ended}
     after = [one for one in _held(persona) if one.id not in gone]
     return [*decisions, *over_cap([*after, whole], settings)]
@@ -193,7 +193,7 @@ def refuting(wrong: Fact, right: Fact, persona: Persona, *, seq: int) -> list[De
     return [
         FactRetired(fact_id=wrong.id, superseded_by=right.id, valid_to=wrong.valid_from),
         FactAffirmed(fact_id=right.id, upto_seq=seq),
-        _denied(wrong, seq),
+        denied(wrong, seq),
         *lines,
     ]
 
@@ -207,7 +207,8 @@ def _held(persona: Persona) -> list[Fact]:
     return [*persona.facts, *persona.agent_facts]
 
 
-def _denied(fact: Fact, seq: int) -> FactDenied:
+def denied(fact: Fact, seq: int) -> FactDenied:
+    """What was said up to an utterance does not teach again what a fact says."""
     return FactDenied(
         fact_id=fact.id,
         about=fact.about,

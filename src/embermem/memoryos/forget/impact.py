@@ -43,9 +43,6 @@ from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.people import speaker_of
 from embermem.protocols import ALL_FACTS, Erasure, SegmentWriter, Store, Trail
 
-_AS_SAID = ("", "caller")
-"""Analysts of changes whose words are the caller's, or taken from what was said as it was said."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Named:
@@ -71,8 +68,7 @@ class Decided:
 
 @dataclass(frozen=True, kw_only=True)
 class Impact:
-    """What forgetting takes, decided from what an owner's logs say of it. `extractive` is the analyst whose every text
-    says what it was taken from."""
+    """What forgetting takes, decided from what an owner's logs say of it."""
 
     store: Store
     owner: Owner
@@ -81,7 +77,6 @@ class Impact:
     settings: Settings
     summarise: Summarise
     writer: SegmentWriter
-    extractive: str
 
     def decided(self, key: bytes) -> Decided:
         """What goes as the log is now. `key` is that of the marks, empty for a dry run, which makes none. Raises
@@ -219,7 +214,6 @@ class Impact:
                 wanted,
                 said=said,
                 probes=probes_of(texts),
-                verbatim=(*_AS_SAID, self.extractive),
             )
             near = [u.text for some in trail.chains.values() for page in some for u in page.utterances]
             going = Going(

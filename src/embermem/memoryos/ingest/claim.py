@@ -116,7 +116,7 @@ class Parts:
             self.settings.short_term_pages,
             now=now,
             vectors_of=self.segment_vectors,
-            analyst=self.extractive.name if self.modelled else None,
+            redo=self.modelled,
             retry_after=retry_after,
             quiet_s=self.settings.quiet_s,
         )

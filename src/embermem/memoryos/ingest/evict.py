@@ -48,7 +48,6 @@ def expire(claim: Claim) -> None:
             settings=claim.settings,
             summarise=parts.summarise,
             writer=parts.writer,
-            extractive=parts.extractive.name,
         )
         forget(impact, dry_run=False)
         claim.renew()

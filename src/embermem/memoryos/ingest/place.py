@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart
+from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Placed, SummaryPart, is_extractive
 from embermem.core.types import ChainId, PageId, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, rest
@@ -52,7 +52,7 @@ def place(claim: Claim) -> bool:
     touched |= _with_chains_told(claim, own, touched, chain_of)
     touched = _finished(claim, touched)
     decisions += [segment_text.written(segment) for segment in touched.values()]
-    if analyst != parts.extractive.name:
+    if not is_extractive(analyst):
         decisions += learnt_when_read(claim, notes)
     vectors = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}
     for one, vector in summary_vectors(claim, touched.values()).items():
@@ -63,7 +63,7 @@ def place(claim: Claim) -> bool:
     claim.held.pending = claim.held.pending[len(notes) :]
     if settings.placed_by == "chain":
         look_back(claim, touched)
-    if analyst == parts.extractive.name != parts.analyst.name:
+    if is_extractive(analyst) and parts.modelled:
         claim.store.work.postpone_redo(
             claim.lease, ids_of(notes), read.error, now + rest(settings, 0), tried=read.tried
         )

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from embermem.core.changes import Analysed, Cause, SummaryPart
+from embermem.core.changes import Analysed, Cause, SummaryPart, is_extractive
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
 from embermem.core.types import Persona, PersonaChange, Segment, SegmentId
 from embermem.memoryos.ingest import mid_term, segment_text
@@ -140,7 +140,7 @@ def _analyse_pages(
             claim.redo_from = now + pause(claim.settings, 0)
         _put_off(claim, segment, request, notes, error)
         return error if unusable else _Came.STOPPED
-    if change.read_by == extractive.name:  # nothing of the model's answer was believed
+    if is_extractive(change.read_by):  # nothing of the model's answer was believed
         pace.failed(len(notes))
         claim.unbelieved = pace.hopeless
         analyst, change = extractive, _profiled(claim, extractive, request, notes)

@@ -295,7 +295,7 @@ def redo(claim: Claim) -> bool:
     if not left:
         return False
     segment = max(left, key=lambda s: mid_term.heat_of(s, now, claim.settings))
-    batch = claim.store.work.pages_read_by(claim.owner.id, claim.parts.extractive.name, segment.id, now, size)
+    batch = claim.store.work.pages_to_redo(claim.owner.id, segment.id, now, size)
     if not batch:
         claim.to_redo.discard(segment.id)
         return True

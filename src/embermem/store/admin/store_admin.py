@@ -11,9 +11,9 @@ from typing import Any, Self
 from sqlalchemy import Table, and_, exists, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Item
+from embermem.core.changes import Cause, Item, is_extractive
 from embermem.core.errors import StoreUnreachable
-from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
+from embermem.core.types import About, Outdated, Owner, OwnerId, OwnerStats, WebhookState
 from embermem.protocols import DiskUsage, Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
@@ -135,8 +135,31 @@ class Whole(States):
         with self._read() as c:
             return self._database.disk_usage(c)
 
+    @over_owners
+    def outdated(self, analyst: str, of: Owner | None = None) -> Mapping[Owner, tuple[Outdated, ...]]:
+        """By owner, all or one, the pages that the extractive analyst read under another name than this one, which it
+        has now; without a reader, those that it read without one."""
+        owner, page = schema.owner.c, schema.page.c
+        columns = (owner.owner_id, owner.user, owner.agent, page.read_by)
+        query = (
+            select(*columns, func.count().label("pages"))
+            .join_from(schema.owner, schema.page, page.owner_id == owner.owner_id)
+            .where(page.read_by.is_not(None))
+            .group_by(*columns)
+            .order_by(owner.user, owner.agent, page.read_by)
+        )
+        found: dict[Owner, tuple[Outdated, ...]] = {}
+        reader = analyst.partition("+")[2]
+        with self._read() as c:
+            for row in c.execute(query if of is None else query.where(owner.owner_id == of.id)):
+                if is_extractive(row.read_by) and (row.read_by != analyst if reader else "+" not in row.read_by):
+                    one = reads.owner_from(row)
+                    old = Outdated(analyst=row.read_by, pages=row.pages, reader=reader)
+                    found[one] = (*found.get(one, ()), old)
+        return found
+
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
-        """Counts of one owner."""
+        """Counts of one owner, without its outdated pages."""
         page, segment = schema.page, schema.segment
         with self._read() as c:
             state = owner_state(c, owner_id)

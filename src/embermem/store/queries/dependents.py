@@ -22,6 +22,7 @@ from embermem.core.changes import (
     Noted,
     SegmentGrew,
     SegmentWritten,
+    is_verbatim,
     sources,
 )
 from embermem.core.state import Version
@@ -94,24 +95,23 @@ class Trails(States):
         *,
         said: Collection[tuple[str, str]],
         probes: Collection[str],
-        verbatim: Collection[str],
     ) -> Trail:
         with self._read() as c:
             known = self._known(c, owner_id, topics=True)
-            exact = not pages or self._read_by(c, known, frozenset(verbatim))
+            exact = not pages or self._is_verbatim(c, known)
             return _Following(c, known, pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
-    def _read_by(self, c: Connection, known: Known, analysts: frozenset[str]) -> bool:
-        """Whether no other analysts read; where it is so, only later changes are looked at the next time."""
-        table, (before, upto) = schema.change.c, known.held.read_by
+    def _is_verbatim(self, c: Connection, known: Known) -> bool:
+        """Whether every analyst was verbatim; where it is so, only later changes are looked at the next time."""
+        table = schema.change.c
         query = (
-            select(table.no)
-            .where(table.owner_id == known.owner_id, table.no > (upto if before == analysts else 0))
-            .where(table.cause.in_([cause.value for cause in _READING]), table.analyst.not_in(sorted(analysts)))
+            select(table.analyst)
+            .where(table.owner_id == known.owner_id, table.no > known.held.verbatim)
+            .where(table.cause.in_([cause.value for cause in _READING]))
         )
-        if c.scalar(query.limit(1)) is not None:
+        if not all(map(is_verbatim, c.scalars(query.distinct()))):
             return False
-        self._hold(known.owner_id, known.held, replace(known.held, read_by=(analysts, known.no)))
+        self._hold(known.owner_id, known.held, replace(known.held, verbatim=known.no))
         return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -23,6 +24,7 @@ from embermem.core.changes import (
     FactExpires,
     Moves,
     Noted,
+    is_extractive,
     kind_of,
 )
 from embermem.core.config import QUIET_MESSAGES
@@ -235,16 +237,17 @@ class Work(States):
         with self._read() as c:
             return _noted_pages(c, owner_id, c.execute(unanalysed).all())
 
-    def pages_read_by(
-        self, owner_id: OwnerId, analyst: str, segment_id: SegmentId, now: datetime, limit: int
+    def pages_to_redo(
+        self, owner_id: OwnerId, segment_id: SegmentId, now: datetime, limit: int
     ) -> tuple[NotedPage, ...]:
         page = schema.page.c
-        read = _in_segment(owner_id, segment_id).where(
-            page.read_by == analyst,
-            _may_be_redone(now),
-            page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
-        )
+        readers = select(page.read_by).where(page.owner_id == owner_id, page.segment_id == segment_id).distinct()
         with self._read() as c:
+            read = _in_segment(owner_id, segment_id).where(
+                page.read_by.in_([one for one in c.scalars(readers) if one is not None and is_extractive(one)]),
+                _may_be_redone(now),
+                page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
+            )
             rows = c.execute(read.order_by(page.no).limit(limit)).all()
             return tuple(
                 replace(noted, attempts=row.redo_tries or 0, retry_at=None)
@@ -263,7 +266,7 @@ class Work(States):
         *,
         now: datetime,
         vectors_of: str,
-        analyst: str | None = None,
+        redo: bool = False,
         retry_after: datetime | None = None,
         quiet_s: float | None = None,
     ) -> Backlog:
@@ -277,7 +280,7 @@ class Work(States):
             after = -1 if retry_after is None else micros(retry_after)
             quiet = None if quiet_s is None else _micros_of(quiet_s)
             row = c.execute(_BACKLOG, {"owner": owner_id, "short": short, "retry_after": after, "quiet": quiet}).one()
-            redo = [] if analyst is None else c.execute(_select_redo(owner_id, analyst, now)).all()
+            to_redo, redo_at = _to_redo(c, owner_id, now) if redo else ({}, None)
             return Backlog(
                 unembedded=row.unembedded,
                 pending=row.pending,
@@ -287,8 +290,8 @@ class Work(States):
                 expires_at=reads.time_from(
                     min((at for at in (row.page_expires_at, row.fact_expires_at) if at is not None), default=None)
                 ),
-                to_redo={SegmentId(one.segment_id): one.pages for one in redo if one.pages},
-                redo_at=reads.time_from(min((one.first for one in redo), default=None)),
+                to_redo=to_redo,
+                redo_at=redo_at,
                 stale_segments=tuple(SegmentId(one) for one in c.scalars(stale)),
             )
 
@@ -492,21 +495,27 @@ _BACKLOG = _select_backlog()
 """Made once, because each claim asks it."""
 
 
-def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
-    """By segment of mid-term memory with pages whose note is of this analyst, how many of these need not wait, and when
-    the first may be read again."""
+def _to_redo(c: Connection, owner_id: OwnerId, now: datetime) -> tuple[Mapping[SegmentId, int], datetime | None]:
+    """How many pages of each segment of mid-term memory, read by the extractive analyst, need not wait to be read
+    again; and from when on the first of all may be."""
     page, segment = schema.page, schema.segment
-    return (
+    query = (
         select(
             page.c.segment_id,
+            page.c.read_by,
             func.sum(case((_may_be_redone(now), 1), else_=0)).label("pages"),
             func.min(func.coalesce(page.c.redo_at, 0)).label("first"),
         )
         .select_from(page)
         .join(segment, reads.same(segment, page, "segment_id"))
-        .where(page.c.owner_id == owner_id, page.c.read_by == analyst, segment.c.evicted_no.is_(None))
-        .group_by(page.c.segment_id)
+        .where(page.c.owner_id == owner_id, page.c.read_by.is_not(None), segment.c.evicted_no.is_(None))
+        .group_by(page.c.segment_id, page.c.read_by)
     )
+    rows = [row for row in c.execute(query) if is_extractive(row.read_by)]
+    counts: Counter[SegmentId] = Counter()
+    for row in rows:
+        counts[SegmentId(row.segment_id)] += row.pages
+    return +counts, reads.time_from(min((row.first for row in rows), default=None))
 
 
 def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch) -> None:

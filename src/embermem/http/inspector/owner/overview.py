@@ -12,7 +12,7 @@ from embermem.http.inspector.drawing import charts, tiers
 from embermem.http.inspector.owner import glance
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.memory import OwnerMemory
-from embermem.reports import cost, waiting
+from embermem.reports import cost, outdated, waiting
 
 TOPICS = 6
 """Warm topics at a glance."""
@@ -57,6 +57,7 @@ def overview(here: PageContext) -> HTMLResponse:
         line_box=f"0 0 {charts.LINE_WIDE} {charts.LINE_HIGH}",
         failed=_failed(here, stats),
         waits=waiting.sentences(stats.waiting, now),
+        outdated=outdated.sentence([stats.outdated]),
         spend=_spend(here),
         first_command=here.first_command(mine.owner.user, mine.owner.agent),
     )
