@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
@@ -31,12 +31,17 @@ __all__ = ["BEFORE", "NAME", "TrainedReader"]
 
 # The last rows of the message before that are looked at: what it asks stands at its end.
 BEFORE = 24
-# Characters between a value and the words of its time.
-NEAR = 30
+# Characters between a value and the words of its time or relation, and those that name the person.
+NEAR, SAME_MATTER = 30, 120
+# Pieces that are read at once, fewer than the longest message of the training.
+AT_ONCE = 112
 # What a value does not end or begin with, beside what is neither letter nor digit.
 _OPENS, _CLOSES = "#@+$£€", ')%!?$£€"'
 # The end of "don't" or "she's"; after "l'" stands a word of its own.
-_SHORT_END = re.compile(r"['’]\w{1,2}\b")
+_SHORT_END, _NOT = re.compile(r"['’]\w{1,2}\b"), re.compile(r"(?<=n)['’]t\b")
+
+_LAST = re.compile(r"\s+\w+$")
+_SENTENCE_ENDS = frozenset(".!?。！？।؟\n")
 
 _Span = tuple[int, int]
 
@@ -71,22 +76,26 @@ class TrainedReader:
         self, utterance: Utterance, start: int, end: int, shared: Shared, context: Shared | None
     ) -> list[Assertion]:
         network = self._load()
-        before = shared.rows[:0] if context is None else context.rows[-BEFORE:]
-        states, tags = network.states(shared.rows.astype(np.float32), before.astype(np.float32))
+        before = (shared.rows[:0] if context is None else context.rows[-BEFORE:]).astype(np.float32)
         text = utterance.text[start:end]
         name = len(named(utterance, text)) - len(text)
         places = [(begin - name + start, last - name + start) for begin, last in shared.places]
         own = next((i for i, place in enumerate(places) if place[0] >= start), len(places))
-        first = len(before) + shared.before
+        ahead, rows = shared.before + own, shared.rows.astype(np.float32)
+        made: list[Assertion | None] = []
+        for begin, last in _parts(utterance.text, places, own):
+            now = np.concatenate((rows[:ahead], rows[shared.before + begin : shared.before + last], rows[-1:]))
+            states, tags = network.states(now, before)
+            first = len(before) + ahead
 
-        def words(stretch: Stretch) -> _Span:
-            begin, last = places[stretch.first - first][0], places[stretch.last - 1 - first][1]
-            return _whole(utterance.text, max(begin, start), last)
+            def words(stretch: Stretch, of: int = begin - first) -> _Span:
+                inside = places[stretch.first + of][0], places[stretch.last - 1 + of][1]
+                return _whole(utterance.text, max(inside[0], start), inside[1])
 
-        found = stretches(tags, first + own, first + len(places))
-        parts = {tag: [words(one) for one in found if one.tag == tag] for tag in PARTS}
-        judged = network.judged(states, found)
-        made = [_assertion(utterance.text, one, words(one.stretch), parts) for one in judged]
+            found = stretches(tags, first, first + last - begin)
+            parts = {tag: [words(one) for one in found if one.tag == tag] for tag in PARTS}
+            judged = network.judged(states, found)
+            made += [_assertion(utterance.text, one, words(one.stretch), parts) for one in judged]
         return [one for one in made if one is not None]
 
     def _load(self) -> Network:
@@ -98,17 +107,28 @@ class TrainedReader:
             return self._network
 
 
+def _parts(text: str, places: Sequence[_Span], first: int) -> Iterator[_Span]:
+    """Stretches of pieces that are read at once: all of them, or as many sentences as fit."""
+    while len(places) - first > AT_ONCE:
+        ends = (i for i in range(first + AT_ONCE, first + 1, -1) if text[places[i - 1][1] - 1] in _SENTENCE_ENDS)
+        last = next(ends, first + AT_ONCE)
+        yield first, last
+        first = last
+    if first < len(places):
+        yield first, len(places)
+
+
 def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequence[_Span]]) -> Assertion | None:
     """What is said of the speaker or of somebody else; None for what is said of whoever listens."""
-    start, end = value
+    start, end = value = _ended(text, *value)
     named = [(words, part) for part in parts["who"] if (words := person_in(text[slice(*part)])) is not None]
-    who = _nearest(value, [part for _, part in named])
+    who = _nearest(value, [part for _, part in named], SAME_MATTER)
     if start >= end or (judged.person == "you" and judged.attribute != "instruction"):
         return None
-    relation, time = _nearest(value, parts["rel"]), _nearest(value, parts["time"])
+    relation, time = _nearest(value, parts["rel"], NEAR), _nearest(value, parts["time"], NEAR)
     if judged.person == "third" and who is None and relation is None:
         # A word of kin that no language knows ("bf"), but no pronoun.
-        relation = _nearest(value, [part for part in parts["who"] if terms(text[slice(*part)])])
+        relation = _nearest(value, [part for part in parts["who"] if _may_name(text[slice(*part)])], NEAR)
     return Assertion(
         attribute=judged.attribute,
         start=start,
@@ -116,7 +136,7 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
         of_other=judged.person == "third" and judged.attribute != "instruction",
         person=next((words for words, part in named if part == who), "") if judged.person == "third" else "",
         relation=text[slice(*relation)] if relation is not None else "",
-        time=time if time is not None and _apart(value, time) <= NEAR else None,
+        time=time,
         tense=judged.tense,
         negated=judged.negated,
         change=judged.change,
@@ -125,13 +145,15 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     )
 
 
-def _nearest(value: _Span, parts: Sequence[_Span]) -> _Span | None:
-    """The part that stands nearest to a value: of two as near the one before it."""
-    return min(parts, key=lambda part: _apart(value, part), default=None)
+def _may_name(words: str) -> bool:
+    """Whether words may name a relative: neither a pronoun nor one with its verb ("hes")."""
+    return all(terms(words[: len(words) - cut]) for cut in range(3) if len(words) - cut > 1)
 
 
-def _apart(value: _Span, part: _Span) -> int:
-    return max(part[0] - value[1], value[0] - part[1])
+def _nearest(value: _Span, parts: Sequence[_Span], most: int) -> _Span | None:
+    """The part that stands nearest to a value, at most so many characters away: of two as near the one before it."""
+    apart = {part: max(part[0] - value[1], value[0] - part[1]) for part in parts}
+    return min((part for part in parts if apart[part] <= most), key=lambda part: apart[part], default=None)
 
 
 def _whole(text: str, start: int, end: int) -> _Span:
@@ -142,10 +164,19 @@ def _whole(text: str, start: int, end: int) -> _Span:
         start -= 1
     while 0 < end < len(text) and _one_word(text[end - 1], text[end]):
         end += 1
+    if (ending := _NOT.match(text, end)) is not None:
+        end = ending.end()
     while start < end and not (text[start].isalnum() or text[start] in _OPENS):
         start += 1
     while end > start and not (_is_of_word(text[end - 1]) or text[end - 1] in _CLOSES):
         end -= 1
+    return start, end
+
+
+def _ended(text: str, start: int, end: int) -> _Span:
+    """Without words at the end that only lead to others: "six in the"."""
+    while (last := _LAST.search(text, start, end)) is not None and not terms(last.group()):
+        end = last.start()
     return start, end
 
 
