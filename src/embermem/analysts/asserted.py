@@ -25,10 +25,8 @@ from embermem.protocols import Assertion
 
 __all__ = ["added", "found"]
 
-# From which confidence it is believed: a value, a clause, an end; and anything in a long message, much of which is not
-# about people (`reader/CARD.md` has what was right at which confidence).
-LEAST, LEAST_AS_SAID, LEAST_END, LEAST_IN_LONG = 0.85, 0.9, 0.8, 0.95
-LONG = 250
+# From which confidence it is believed: a value, a clause, an end (`reader/CARD.md` has what was right at which).
+LEAST, LEAST_AS_SAID, LEAST_END = 0.85, 0.9, 0.8
 # What is told in every context, or was least often right.
 LEAST_OF = {"name": 0.95, "instruction": 0.95, "has_condition": 0.95}
 AS_SAID = frozenset(("cannot", "diet", "did", "does", "instruction", "plans", "prefers", "takes", "wants_to"))
@@ -110,7 +108,7 @@ def found(
             continue
         taken.append((one.start, one.end))
         for attribute, told, retracts in _told(text, one, value):
-            if attribute in _BELIEVED and one.confidence >= _least(attribute, retracts, len(text)):
+            if attribute in _BELIEVED and one.confidence >= _least(attribute, retracts):
                 statement = Finding(
                     subject=of_whom[0],
                     kin=of_whom[1],
@@ -124,10 +122,11 @@ def found(
                 yield _dated(statement, text, one.time, said_at), language
 
 
-def _least(attribute: str, retracts: bool, length: int) -> float:
-    """From which confidence a value of an attribute is believed, or its end, in a text of so many characters."""
-    usual = LEAST_END if retracts else LEAST_AS_SAID if attribute in AS_SAID else LEAST
-    return max(usual, 0.0 if retracts else LEAST_OF.get(attribute, 0.0), LEAST_IN_LONG if length > LONG else 0.0)
+def _least(attribute: str, retracts: bool) -> float:
+    """From which confidence a value of an attribute is believed, or its end."""
+    if retracts:
+        return LEAST_END
+    return LEAST_OF.get(attribute, LEAST_AS_SAID if attribute in AS_SAID else LEAST)
 
 
 def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -> Finding:

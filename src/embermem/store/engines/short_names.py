@@ -18,7 +18,7 @@ _SHORT: Mapping[str, str] = {
     _E5: "~e",
     of_summaries(_E5): "~E",
     "extractive-v1": "~x",
-    "extractive-v1+reader-1": "~r",
+    "extractive-v1+reader-2": "~r",
 }
 """What stands in files. A short form never changes; a new name may get one that no other has, with a step in
 `store/migrations.py` that rewrites the rows of older files."""
