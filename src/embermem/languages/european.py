@@ -1,5 +1,5 @@
 """What the languages of Europe have in common, but for English, which has readers of its own: words with endings, dates
-made from a calendar, and one reader of statements that their tables drive."""
+made from a calendar, and one reader of standing instructions that their tables drive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from embermem.languages.inflected_words import InflectedWords
 from embermem.languages.language import Language
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 __all__ = ["European"]
@@ -23,7 +22,7 @@ _KINDS = frozenset({"has_relative", "has_pet", "knows"})
 
 
 class European(Language):
-    """A language that is told by tables: `vocabulary`, `templates`, and the module of its rules of facts."""
+    """A language that is told by tables: `vocabulary`, `templates`, `orders`."""
 
     vocabulary: ClassVar[InflectedWords]
     month_names: ClassVar[Sequence[str]]
@@ -71,37 +70,18 @@ class European(Language):
     def both(self, one: str, other: str) -> str:
         return f"{one} {self.joint} {other}"
 
-    # ------------------------------------------------------------------------------------------------------ facts
-
-    def reads(self, text: str) -> bool:
-        """Whether the rules of facts read a text: one that is written in this language."""
-        from embermem.languages.registry import spelled
-
-        return spelled(text) is self
-
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        from embermem.languages.facts.clause_reader import statements
-
-        return statements(self.grammar(), text, said_at) if self.reads(text) else ()
+    # --------------------------------------------------------------------------------------------------- instructions
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         from embermem.languages.facts.order_reader import instructions
+        from embermem.languages.registry import spelled
 
-        return instructions(self.orders(), text, said_at) if self.reads(text) else ()
+        return instructions(self.orders(), text, said_at) if spelled(text) is self else ()
 
     def instruction(self, phrase: str) -> tuple[str, str]:
         from embermem.languages.facts.order_reader import instruction
 
         return instruction(self.orders(), phrase)
-
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        from embermem.languages.facts.agent import find
-
-        return find(self.grammar().of_agent, text) if self.reads(text) else ()
-
-    def grammar(self) -> Grammar:
-        """The rules of statements. Loaded at the first need."""
-        raise NotImplementedError
 
     def orders(self) -> Orders:
         """The rules of standing instructions. Loaded at the first need."""

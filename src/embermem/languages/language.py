@@ -30,7 +30,7 @@ _ALONE = 0.33
 
 class Language:
     """One language. The defaults need no knowledge of it: words are compared without accents, dates are ISO 8601, and
-    no fact is extracted. Instances are immutable."""
+    no instruction is read. Instances are immutable."""
 
     code: ClassVar[str]
     """ISO 639, and the name of its folder."""
@@ -151,15 +151,7 @@ class Language:
         are those of its words that are spelled in letters, folded."""
         return self.name if self.is_written_in(words) else None
 
-    # ------------------------------------------------------------------------------------------------------ facts
-
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        """The statements of a screened text about its speaker, in order. Positions are those of the text given."""
-        return ()
-
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
-        return ()
+    # ---------------------------------------------------------------------------------------- instructions and fields
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         """The standing instructions of a screened text to the agent, and what it takes back of earlier ones, in order.

@@ -18,7 +18,6 @@ from embermem.languages.language import interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 
@@ -72,11 +71,6 @@ class German(European):
 
     def relative_of(self, kin: str, of: str) -> str:
         return relative_of(kin, of, self.people.kin)
-
-    def grammar(self) -> Grammar:
-        from embermem.languages.de.grammar import GRAMMAR
-
-        return GRAMMAR
 
     def orders(self) -> Orders:
         from embermem.languages.de.orders import ORDERS

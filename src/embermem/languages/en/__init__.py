@@ -14,7 +14,6 @@ from embermem.languages.en.dates import DATES
 from embermem.languages.en.inflection import inflected
 from embermem.languages.en.statements import statement
 from embermem.languages.en.vocabulary import MONTH_NAMES
-from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
@@ -31,6 +30,8 @@ class English(Language):
     questions = patterns.QUESTIONS
     talk = patterns.TALK
     screening = patterns.SCREENING
+    first_person = patterns.FIRST_PERSON
+    """A text without it says nothing of its speaker."""
     guards = patterns.GUARDS
     themes = patterns.THEMES
     temperaments = patterns.TEMPERAMENTS
@@ -70,6 +71,7 @@ class English(Language):
         return super().name_for(text, told) if all(word.isascii() for word in told[:3]) else None
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        """The statements of a screened text about its speaker, in order. Positions are those of the text given."""
         from embermem.languages.en.facts.clauses import statements
 
         return statements(text, said_at)
@@ -85,9 +87,10 @@ class English(Language):
         return instruction(phrase)
 
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        from embermem.languages.en.facts.agent import AGENT_RULES
+        """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
+        from embermem.languages.en.facts.agent import statements
 
-        return find(AGENT_RULES, text)
+        return statements(text)
 
     def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
         from embermem.languages.en.facts.fields import of_fields

@@ -16,7 +16,6 @@ from embermem.languages.language import interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 
@@ -73,11 +72,6 @@ class Spanish(European):
 
     def relative_of(self, kin: str, of: str) -> str:
         return relative_of(kin, of, self.people.kin)
-
-    def grammar(self) -> Grammar:
-        from embermem.languages.es.grammar import GRAMMAR
-
-        return GRAMMAR
 
     def orders(self) -> Orders:
         from embermem.languages.es.orders import ORDERS

@@ -17,7 +17,7 @@ from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 _HIRAGANA: Final = regex("[ぁ-ん]")
-"""What a text must have for the rules of facts and instructions to read it."""
+"""What a text must have for the rules of instructions to read it."""
 
 
 class Japanese(Language):
@@ -62,22 +62,15 @@ class Japanese(Language):
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         return words.name_for(text, len(spelled))
 
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        if _HIRAGANA.search(text) is None:
-            return ()
-        from embermem.languages.ja.facts import statements
-
-        return statements(text, said_at)
-
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         if _HIRAGANA.search(text) is None:
             return ()
-        from embermem.languages.ja.facts.orders import instructions
+        from embermem.languages.ja.orders import instructions
 
         return instructions(text, said_at)
 
     def instruction(self, phrase: str) -> tuple[str, str]:
-        from embermem.languages.ja.facts.orders import instruction
+        from embermem.languages.ja.orders import instruction
 
         return instruction(phrase)
 

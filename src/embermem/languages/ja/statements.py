@@ -31,8 +31,6 @@ _THINGS: Final = {
     "season": "季節", "city": "街", "singer": "歌手", "game": "ゲーム", "fruit": "果物", "dish": "料理", "author": "作家",
     "band": "バンド", "flower": "花", "drink": "飲み物", "subject": "科目", "team": "チーム", "actor": "俳優", "show": "番組",
 }  # fmt: skip
-THINGS: Final = {word: thing for thing, word in _THINGS.items()}
-"""What one has a favourite of, by its word."""
 _NO_LONGER: Final = {
     "lives_in": "もう{}に住んでいない", "works_at": "もう{}で働いていない", "works_as": "もう{}ではない",
     "has_pet": "もう{}を飼っていない", "likes": "もう{}が好きではない", "dislikes": "もう{}が苦手ではない",

@@ -9,7 +9,6 @@ from typing import Final
 
 from embermem.core.fields import Field
 from embermem.core.patterns import regex
-from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
@@ -19,8 +18,6 @@ from embermem.languages.zh.dates import DATES
 from embermem.languages.zh.statements import no_longer, statement
 
 _SIGN: Final = regex(f"[{words.SIGNS}]")
-_STATES: Final = regex(rf"[{words.SIGNS}]|1\d\d(?:cm|CM)|[Ee]-?mail[\w.+-]+@")
-"""What a text must have for a rule of facts to read it: a sign of the language, or a height or address without any."""
 
 
 class Chinese(Language):
@@ -67,34 +64,20 @@ class Chinese(Language):
         """Chinese or Korean, by their signs."""
         return words.name_for(text, len(spelled))
 
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        if _STATES.search(text) is None:
-            return ()
-        from embermem.languages.zh.facts import statements
-
-        return statements(text, said_at)
-
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         if _SIGN.search(text) is None:
             return ()
-        from embermem.languages.zh.facts.instructions import instructions
+        from embermem.languages.zh.instructions import instructions
 
         return instructions(text, said_at)
 
     def instruction(self, phrase: str) -> tuple[str, str]:
-        from embermem.languages.zh.facts.instructions import instruction
+        from embermem.languages.zh.instructions import instruction
 
         return instruction(phrase)
 
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        if _SIGN.search(text) is None:
-            return ()
-        from embermem.languages.zh.agent import AGENT_RULES
-
-        return find(AGENT_RULES, text)
-
     def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
-        from embermem.languages.zh.facts.fields import of_fields
+        from embermem.languages.zh.fields import of_fields
 
         return of_fields(text, said_at, fields)
 
