@@ -166,7 +166,9 @@ def test_a_chinese_talk(store: SqlStore) -> None:
             "profile": [field("name", "小明", "u1"), field("home", "北京", "u1"), field("occupation", "老师", "u1")],
             "traits": [trait("photography", 0.7, "u3")],
             "facts": [
+                fact("add", "name", "小明", "u1", text="叫小明"),
                 fact("add", "lives_in", "北京", "u1", text="住在北京"),
+                fact("add", "works_as", "老师", "u1", text="是老师"),
                 fact("add", "likes", "摄影", "u3", text="喜欢摄影"),
             ],
         },
