@@ -3,7 +3,7 @@ made from a calendar, and one reader of standing instructions that their tables 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +25,6 @@ class European(Language):
     """A language that is told by tables: `vocabulary`, `templates`, `orders`."""
 
     vocabulary: ClassVar[InflectedWords]
-    month_names: ClassVar[Sequence[str]]
     templates: ClassVar[Mapping[str, str]]
     """How a fact reads, by its attribute, without its subject: `{}` is the value."""
     ended: ClassVar[Mapping[str, str]]
@@ -38,11 +37,6 @@ class European(Language):
     """How an instruction reads: `{}` is the instruction."""
     no_longer_so: ClassVar[str]
     """How any other fact reads that is no longer so: `{}` is the statement."""
-    joint: ClassVar[str]
-    """The word for "and"."""
-    since_a_time, said_then, ended_on, said_words = " (since {})", " (said {})", " (until {})", 'said "{}"'
-    both_are_about = "both are about {}"
-    has_field, has_flag, yes, no = "{label}: {value}", "{label}: {value}", "yes", "no"
     day_form, short_day_form, month_form = "{day} {month} {year}", "{day} {month}", "{month} {year}"
 
     def terms_of(self, run: str) -> tuple[str, ...]:
@@ -66,9 +60,6 @@ class European(Language):
 
     def keywords_of(self, run: str) -> tuple[str, ...]:
         return self.vocabulary.keywords_of(run)
-
-    def both(self, one: str, other: str) -> str:
-        return f"{one} {self.joint} {other}"
 
     # --------------------------------------------------------------------------------------------------- instructions
 
@@ -113,36 +104,3 @@ class European(Language):
     def with_article(self, noun: str) -> str:
         """A relative, friend or pet with its article, and its name: "une sœur, Ana"."""
         return noun
-
-    def field(self, label: str, value: str) -> str:
-        return self.has_field.format(label=label, value=value)
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return self.has_flag.format(label=label, value=self.yes if holds else self.no)
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return self.since_a_time.format(label) if since else f" ({label})"
-
-    def said_on(self, day: str) -> str:
-        return self.said_then.format(day)
-
-    def until(self, moment: datetime) -> str:
-        return self.ended_on.format(self.day(moment))
-
-    def day(self, moment: datetime) -> str:
-        """ "8 mai 2023"."""
-        return self.day_form.format(day=moment.day, month=self.month_names[moment.month - 1], year=moment.year)
-
-    def short_day(self, moment: datetime) -> str:
-        """ "8 mai"."""
-        return self.short_day_form.format(day=moment.day, month=self.month_names[moment.month - 1])
-
-    def month(self, moment: datetime) -> str:
-        """ "mai 2023"."""
-        return self.month_form.format(month=self.month_names[moment.month - 1], year=moment.year)
-
-    def quoted(self, text: str) -> str:
-        return self.said_words.format(text)
-
-    def both_about(self, name: str) -> str:
-        return self.both_are_about.format(name)

@@ -67,6 +67,28 @@ class Language:
     """What stands before a list of topics."""
     speaks_of: ClassVar[str] = "speaks of"
     """The relation of a speaker to the content of a message."""
+    joint: ClassVar[str] = ", "
+    """Between two things of a heading: "knee pain and sleep"."""
+    month_names: ClassVar[Sequence[str]] = ()
+    """Its months as a day is written, from January; none where they are numbers."""
+    day_form: ClassVar[str] = "{year:04d}-{month:02d}-{day:02d}"
+    short_day_form: ClassVar[str] = "{year:04d}-{month:02d}-{day:02d}"
+    month_form: ClassVar[str] = "{year:04d}-{month:02d}"
+    """How a day, a day without its year, and a month are written."""
+    in_a_time: ClassVar[str] = " ({})"
+    since_a_time: ClassVar[str] = " (since {})"
+    said_then: ClassVar[str] = " (said {})"
+    ended_on: ClassVar[str] = " (until {})"
+    """What follows a statement, with its time."""
+    speaks: ClassVar[str] = "{}: {}"
+    """A speaker and a message."""
+    said_words: ClassVar[str] = 'said "{}"'
+    both_are_about: ClassVar[str] = "both are about {}"
+    has_field: ClassVar[str] = "{label}: {value}"
+    has_flag: ClassVar[str] = "{label}: {value}"
+    """A field with its value, and one that is true or false, with the words for that."""
+    yes: ClassVar[str] = "yes"
+    no: ClassVar[str] = "no"
     longest_piece: ClassVar[int] = 300
     """Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
 
@@ -137,7 +159,7 @@ class Language:
 
     def both(self, one: str, other: str) -> str:
         """A heading of two things: "knee pain and sleep"."""
-        return f"{one}, {other}"
+        return f"{one}{self.joint}{other}"
 
     def is_written_in(self, words: Sequence[str]) -> bool:
         """Whether a text of these folded words is this language's: a quarter of them are its function words, or begin
@@ -180,11 +202,11 @@ class Language:
 
     def field(self, label: str, value: str) -> str:
         """The value of a field in words, without its subject: "has the level B1"."""
-        return f"{label}: {value}"
+        return self.has_field.format(label=label, value=value)
 
     def flag(self, label: str, *, holds: bool) -> str:
         """The same of a field that is true or false: "has newsletter: yes"."""
-        return f"{label}: {'yes' if holds else 'no'}"
+        return self.has_flag.format(label=label, value=self.yes if holds else self.no)
 
     def no_longer(self, attribute: str, value: str) -> str:
         """The retraction of a statement; without a value, of the whole attribute."""
@@ -193,27 +215,31 @@ class Language:
 
     def dated(self, label: str, *, since: bool) -> str:
         """The suffix of a statement that was true in a period, or is true since a time."""
-        return f" (since {label})" if since else f" ({label})"
+        return (self.since_a_time if since else self.in_a_time).format(label)
 
     def said_on(self, day: str) -> str:
         """The suffix of a statement without a time of its own: the day on which it was said, in ISO 8601."""
-        return f" (said {day})"
+        return self.said_then.format(day)
 
     def until(self, moment: datetime) -> str:
         """The suffix of a statement that is no longer true: the day on which it ended."""
-        return f" (until {moment.date()})"
+        return self.ended_on.format(self.day(moment))
 
     def day(self, moment: datetime) -> str:
         """A day as people write it, in the moment's own zone."""
-        return str(moment.date())
+        return self._written(self.day_form, moment)
 
     def short_day(self, moment: datetime) -> str:
         """The same without the year."""
-        return self.day(moment)
+        return self._written(self.short_day_form, moment)
 
     def month(self, moment: datetime) -> str:
         """A month as people write it, in the moment's own zone."""
-        return f"{moment.year:04d}-{moment.month:02d}"
+        return self._written(self.month_form, moment)
+
+    def _written(self, form: str, moment: datetime) -> str:
+        month = self.month_names[moment.month - 1] if self.month_names else moment.month
+        return form.format(year=moment.year, month=month, day=moment.day)
 
     def of_subject(self, subject: str, statement: str) -> str:
         """The statement with its subject: "sister Ana lives in Lyon"."""
@@ -226,15 +252,15 @@ class Language:
 
     def said_by(self, speaker: str, text: str) -> str:
         """A message with its speaker: "Ana: I live in Lyon"."""
-        return f"{speaker}: {text}"
+        return self.speaks.format(speaker, text)
 
     def quoted(self, text: str) -> str:
         """A statement that somebody said this, without its subject: 'said "I live in Lyon"'."""
-        return f'said "{text}"'
+        return self.said_words.format(text)
 
     def both_about(self, name: str) -> str:
         """The reason of a link between two memories about the same person."""
-        return f"both are about {name}"
+        return self.both_are_about.format(name)
 
 
 @cache

@@ -35,7 +35,7 @@ class German(European):
     weekdays = ("Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa.", "So.")
     talked_about = "Sprach über"
     speaks_of = "spricht von"
-    joint = "und"
+    joint = " und "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK

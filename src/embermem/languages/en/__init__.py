@@ -40,6 +40,10 @@ class English(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("en"))
     interests = cached_property(interests_of)
+    joint = " and "
+    month_names = MONTH_NAMES
+    day_form, short_day_form, month_form = "{day} {month} {year}", "{day} {month}", "{month} {year}"
+    has_field, has_flag = "has the {label} {value}", "has {label}: {value}"
 
     terms_of = staticmethod(words.terms_of)
     stem = staticmethod(words.stem)
@@ -61,9 +65,6 @@ class English(Language):
         from embermem.languages.en.phrases import headline
 
         return headline(statement, limit)
-
-    def both(self, one: str, other: str) -> str:
-        return f"{one} and {other}"
 
     def name_for(self, text: str, words: Iterable[str]) -> str | None:
         """English; only of a text that begins with three words of plain letters."""
@@ -97,25 +98,8 @@ class English(Language):
 
         return of_fields(text, said_at, fields)
 
-    def field(self, label: str, value: str) -> str:
-        return f"has the {label} {value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"has {label}: {'yes' if holds else 'no'}"
-
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
-
-    def until(self, moment: datetime) -> str:
-        return f" (until {self.day(moment)})"
-
-    def day(self, moment: datetime) -> str:
-        """ "8 May 2023"."""
-        return f"{moment.day} {MONTH_NAMES[moment.month - 1]} {moment.year}"
-
-    def month(self, moment: datetime) -> str:
-        """ "May 2023"."""
-        return f"{MONTH_NAMES[moment.month - 1]} {moment.year}"
 
 
 LANGUAGE: Final = English()

@@ -33,7 +33,7 @@ class Spanish(European):
     weekdays = ("lun.", "mar.", "mié.", "jue.", "vie.", "sáb.", "dom.")
     talked_about = "Habló de"
     speaks_of = "habla de"
-    joint = "y"
+    joint = " y "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK

@@ -36,7 +36,7 @@ class French(European):
     weekdays = ("lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim.")
     talked_about = "A parlé de"
     speaks_of = "parle de"
-    joint = "et"
+    joint = " et "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK

@@ -45,6 +45,11 @@ class Japanese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("ja"), possessive="の", user="ユーザー", agent="アシスタント", joint="の")
     interests = cached_property(interests_of)
+    joint = "と"
+    day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
+    in_a_time, since_a_time, said_then, ended_on = "（{}）", "（{}から）", "（{}の発言）", "（{}まで）"
+    speaks, said_words, both_are_about = "{}：{}", "「{}」と言った", "どちらも{}についての話"
+    has_field, has_flag, yes, no = "{label}が{value}", "{label}：{value}", "はい", "いいえ"
     full_stop = "。"
     weekdays = ("月", "火", "水", "木", "金", "土", "日")
     assistant = "アシスタント"
@@ -55,9 +60,6 @@ class Japanese(Language):
     keywords_of = staticmethod(words.keywords_of)
     parts_of = staticmethod(words.parts_of)
     phrases = staticmethod(words.phrases)
-
-    def both(self, one: str, other: str) -> str:
-        return f"{one}と{other}"
 
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         return words.name_for(text, len(spelled))
@@ -80,44 +82,8 @@ class Japanese(Language):
     def no_longer(self, attribute: str, value: str) -> str:
         return no_longer(attribute, value)
 
-    def field(self, label: str, value: str) -> str:
-        return f"{label}が{value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"{label}：{'はい' if holds else 'いいえ'}"
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return f"（{label}から）" if since else f"（{label}）"
-
-    def said_on(self, day: str) -> str:
-        return f"（{day}の発言）"
-
-    def until(self, moment: datetime) -> str:
-        return f"（{self.day(moment)}まで）"
-
-    def day(self, moment: datetime) -> str:
-        """2023年5月8日."""
-        return f"{moment.year}年{self.short_day(moment)}"
-
-    def short_day(self, moment: datetime) -> str:
-        """5月8日."""
-        return f"{moment.month}月{moment.day}日"
-
-    def month(self, moment: datetime) -> str:
-        """2023年5月."""
-        return f"{moment.year}年{moment.month}月"
-
     def of_subject(self, subject: str, statement: str) -> str:
         return f"{subject}は{statement}"
-
-    def quoted(self, text: str) -> str:
-        return f"「{text}」と言った"
-
-    def said_by(self, speaker: str, text: str) -> str:
-        return f"{speaker}：{text}"
-
-    def both_about(self, name: str) -> str:
-        return f"どちらも{name}についての話"
 
 
 LANGUAGE: Final = Japanese()

@@ -44,6 +44,11 @@ class Chinese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
+    joint = "与"
+    day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
+    in_a_time, since_a_time, said_then, ended_on = "（{}）", "（自{}）", "（{}说）", "（至{}）"
+    speaks, said_words, both_are_about = "{}：{}", "说“{}”", "都与{}有关"
+    has_field, has_flag, yes, no = "的{label}是{value}", "的{label}：{value}", "是", "否"
     full_stop = "。"
     weekdays = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
     assistant = "助手"
@@ -56,9 +61,6 @@ class Chinese(Language):
     parts_of = staticmethod(words.parts_of)
 
     phrases = staticmethod(words.phrases)
-
-    def both(self, one: str, other: str) -> str:
-        return f"{one}与{other}"
 
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         """Chinese or Korean, by their signs."""
@@ -81,47 +83,11 @@ class Chinese(Language):
 
         return of_fields(text, said_at, fields)
 
-    def field(self, label: str, value: str) -> str:
-        return f"的{label}是{value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"的{label}：{'是' if holds else '否'}"
-
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
 
     def no_longer(self, attribute: str, value: str) -> str:
         return no_longer(attribute, value)
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return f"（自{label}）" if since else f"（{label}）"
-
-    def said_on(self, day: str) -> str:
-        return f"（{day}说）"
-
-    def until(self, moment: datetime) -> str:
-        return f"（至{self.day(moment)}）"
-
-    def day(self, moment: datetime) -> str:
-        """2023年5月8日."""
-        return f"{moment.year}年{self.short_day(moment)}"
-
-    def short_day(self, moment: datetime) -> str:
-        """5月8日."""
-        return f"{moment.month}月{moment.day}日"
-
-    def month(self, moment: datetime) -> str:
-        """2023年5月."""
-        return f"{moment.year}年{moment.month}月"
-
-    def quoted(self, text: str) -> str:
-        return f"说“{text}”"
-
-    def said_by(self, speaker: str, text: str) -> str:
-        return f"{speaker}：{text}"
-
-    def both_about(self, name: str) -> str:
-        return f"都与{name}有关"
 
 
 LANGUAGE: Final = Chinese()
