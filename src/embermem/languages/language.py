@@ -83,7 +83,6 @@ class Language:
     speaks: ClassVar[str] = "{}: {}"
     """A speaker and a message."""
     said_words: ClassVar[str] = 'said "{}"'
-    both_are_about: ClassVar[str] = "both are about {}"
     has_field: ClassVar[str] = "{label}: {value}"
     has_flag: ClassVar[str] = "{label}: {value}"
     """A field with its value, and one that is true or false, with the words for that."""
@@ -257,10 +256,6 @@ class Language:
     def quoted(self, text: str) -> str:
         """A statement that somebody said this, without its subject: 'said "I live in Lyon"'."""
         return self.said_words.format(text)
-
-    def both_about(self, name: str) -> str:
-        """The reason of a link between two memories about the same person."""
-        return self.both_are_about.format(name)
 
 
 @cache

@@ -57,7 +57,6 @@ class German(European):
     no_longer_so = "gilt nicht mehr: {}"
     since_a_time, said_then, ended_on = " (seit {})", " (gesagt am {})", " (bis {})"
     said_words = "sagte „{}“"
-    both_are_about = "beide handeln von {}"
     has_field, has_flag, yes, no = "hat {label} {value}", "hat {label}: {value}", "ja", "nein"
     day_form, short_day_form, month_form = "{day}. {month} {year}", "{day}. {month}", "{month} {year}"
     things: ClassVar[Mapping[str, str]] = {

@@ -55,7 +55,6 @@ class Spanish(European):
     no_longer_so = "ya no es cierto: {}"
     since_a_time, said_then, ended_on = " (desde {})", " (dicho el {})", " (hasta el {})"
     said_words = "dijo «{}»"
-    both_are_about = "los dos hablan de {}"
     has_field, has_flag, yes, no = "tiene {label} {value}", "tiene {label}: {value}", "sí", "no"
     day_form, short_day_form, month_form = "{day} de {month} de {year}", "{day} de {month}", "{month} de {year}"
     things: ClassVar[Mapping[str, str]] = {

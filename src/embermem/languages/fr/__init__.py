@@ -58,7 +58,6 @@ class French(European):
     no_longer_so = "n'est plus vrai : {}"
     since_a_time, said_then, ended_on = " (depuis {})", " (dit le {})", " (jusqu'au {})"
     said_words = "a dit « {} »"
-    both_are_about = "les deux parlent de {}"
     has_field, has_flag, yes, no = "a pour {label} {value}", "a pour {label} : {value}", "oui", "non"
     things: ClassVar[Mapping[str, str]] = {
         "color": "couleur", "food": "plat", "movie": "film", "book": "livre", "song": "chanson", "sport": "sport", "animal": "animal",

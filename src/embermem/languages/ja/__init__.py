@@ -48,7 +48,7 @@ class Japanese(Language):
     joint = "と"
     day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
     in_a_time, since_a_time, said_then, ended_on = "（{}）", "（{}から）", "（{}の発言）", "（{}まで）"
-    speaks, said_words, both_are_about = "{}：{}", "「{}」と言った", "どちらも{}についての話"
+    speaks, said_words = "{}：{}", "「{}」と言った"
     has_field, has_flag, yes, no = "{label}が{value}", "{label}：{value}", "はい", "いいえ"
     full_stop = "。"
     weekdays = ("月", "火", "水", "木", "金", "土", "日")

@@ -47,7 +47,7 @@ class Chinese(Language):
     joint = "与"
     day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
     in_a_time, since_a_time, said_then, ended_on = "（{}）", "（自{}）", "（{}说）", "（至{}）"
-    speaks, said_words, both_are_about = "{}：{}", "说“{}”", "都与{}有关"
+    speaks, said_words = "{}：{}", "说“{}”"
     has_field, has_flag, yes, no = "的{label}是{value}", "的{label}：{value}", "是", "否"
     full_stop = "。"
     weekdays = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
