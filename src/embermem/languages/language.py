@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
+from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
 from embermem.core.fields import Field
 from embermem.core.sensitive import SecretWords
 from embermem.core.text import bare, fold
@@ -21,6 +22,8 @@ from embermem.languages.parts import Guards, PeopleWords, Questions, Screening, 
 
 __all__ = ["Language"]
 
+_KINDS = frozenset({"has_relative", "has_pet", "knows"})
+"""Attributes whose value is somebody's kin word, or an animal, with or without a name."""
 _ENOUGH = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 
@@ -67,6 +70,18 @@ class Language:
     """What stands before a list of topics."""
     speaks_of: ClassVar[str] = "speaks of"
     """The relation of a speaker to the content of a message."""
+    templates: ClassVar[Mapping[str, str]] = {}
+    """How a fact reads, by its attribute, without its subject: `{}` is the value."""
+    ended: ClassVar[Mapping[str, str]] = {}
+    """The same of a fact that is no longer so; of an attribute without a value, with `!` behind its name."""
+    things: ClassVar[Mapping[str, str]] = {}
+    """Words for the things of which somebody has a favorite."""
+    favorite: ClassVar[str] = "favorite {thing}: {value}"
+    """How a favorite reads: `{thing}` and `{value}`."""
+    instructed: ClassVar[str] = "instruction: {}"
+    """How an instruction reads: `{}` is the instruction."""
+    no_longer_so: ClassVar[str] = "no longer: {}"
+    """How any other fact reads that is no longer so: `{}` is the statement."""
     joint: ClassVar[str] = ", "
     """Between two things of a heading: "knee pain and sleep"."""
     month_names: ClassVar[Sequence[str]] = ()
@@ -197,7 +212,23 @@ class Language:
 
     def statement(self, attribute: str, value: str) -> str:
         """A fact in words, without its subject: "lives in Lyon"."""
-        return f"{attribute.replace('_', ' ')}: {value}"
+        if attribute.startswith(FAVORITE_PREFIX):
+            thing = attribute.removeprefix(FAVORITE_PREFIX)
+            return self.favorite.format(thing=self.things.get(thing, thing.replace("_", " ")), value=value)
+        if is_instruction(attribute):
+            return self.instructed.replace("{}", value, 1)
+        template = self.templates.get(attribute)
+        if template is None:
+            return f"{attribute.replace('_', ' ')}: {value}"
+        return self.filled(template, self.with_article(value) if attribute in _KINDS else value)
+
+    def filled(self, template: str, value: str) -> str:
+        """A template with its value."""
+        return template.replace("{}", value, 1)
+
+    def with_article(self, noun: str) -> str:
+        """A relative, friend or pet with its article, and its name: "une sœur, Ana"."""
+        return noun
 
     def field(self, label: str, value: str) -> str:
         """The value of a field in words, without its subject: "has the level B1"."""
@@ -209,8 +240,10 @@ class Language:
 
     def no_longer(self, attribute: str, value: str) -> str:
         """The retraction of a statement; without a value, of the whole attribute."""
-        told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
-        return f"no longer: {told}"
+        template = self.ended.get(attribute if value else f"{attribute}!")
+        if template is not None:
+            return self.filled(template, value)
+        return self.no_longer_so.replace("{}", self.statement(attribute, value).strip(), 1)
 
     def dated(self, label: str, *, since: bool) -> str:
         """The suffix of a statement that was true in a period, or is true since a time."""

@@ -101,5 +101,9 @@ class English(Language):
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
 
+    def no_longer(self, attribute: str, value: str) -> str:
+        told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
+        return self.no_longer_so.replace("{}", told, 1)
+
 
 LANGUAGE: Final = English()

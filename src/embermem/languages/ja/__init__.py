@@ -12,7 +12,7 @@ from embermem.languages.facts.finding import Finding
 from embermem.languages.ja import patterns, words
 from embermem.languages.ja.asks import ASKS
 from embermem.languages.ja.dates import DATES
-from embermem.languages.ja.statements import no_longer, statement
+from embermem.languages.ja.statements import ENDED, TEMPLATES, THINGS
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
@@ -45,6 +45,8 @@ class Japanese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("ja"), possessive="の", user="ユーザー", agent="アシスタント", joint="の")
     interests = cached_property(interests_of)
+    templates, ended, things = TEMPLATES, ENDED, THINGS
+    favorite, instructed, no_longer_so = "一番好きな{thing}が{value}", "次のことを望んでいる：{}", "もう違う：{}"
     joint = "と"
     day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
     in_a_time, since_a_time, said_then, ended_on = "（{}）", "（{}から）", "（{}の発言）", "（{}まで）"
@@ -75,12 +77,6 @@ class Japanese(Language):
         from embermem.languages.ja.orders import instruction
 
         return instruction(phrase)
-
-    def statement(self, attribute: str, value: str) -> str:
-        return statement(attribute, value) or super().statement(attribute, value)
-
-    def no_longer(self, attribute: str, value: str) -> str:
-        return no_longer(attribute, value)
 
     def of_subject(self, subject: str, statement: str) -> str:
         return f"{subject}は{statement}"

@@ -15,7 +15,7 @@ from embermem.languages.parts import PeopleWords
 from embermem.languages.zh import patterns, words
 from embermem.languages.zh.asks import ASKS
 from embermem.languages.zh.dates import DATES
-from embermem.languages.zh.statements import no_longer, statement
+from embermem.languages.zh.statements import ENDED, TEMPLATES, THINGS
 
 _SIGN: Final = regex(f"[{words.SIGNS}]")
 
@@ -44,6 +44,8 @@ class Chinese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
+    templates, ended, things = TEMPLATES, ENDED, THINGS
+    favorite, instructed, no_longer_so = "最喜欢的{thing}是{value}", "的要求：{}", "不再{}"
     joint = "与"
     day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
     in_a_time, since_a_time, said_then, ended_on = "（{}）", "（自{}）", "（{}说）", "（至{}）"
@@ -82,12 +84,6 @@ class Chinese(Language):
         from embermem.languages.zh.fields import of_fields
 
         return of_fields(text, said_at, fields)
-
-    def statement(self, attribute: str, value: str) -> str:
-        return statement(attribute, value) or super().statement(attribute, value)
-
-    def no_longer(self, attribute: str, value: str) -> str:
-        return no_longer(attribute, value)
 
 
 LANGUAGE: Final = Chinese()
