@@ -4,7 +4,7 @@ POSITIVE: sentence | attribute | value [| subject, if not the user]. A `-` befor
 The others: sentences, parted by ` | `.
 """
 
-POSITIVE_EN = """
+POSITIVE = """
 My current role is Middle Manager at a trading company. | works_as | Middle Manager
 I moved to Lyon in May because the rent was lower. | lives_in | Lyon
 I live in Porto. | lives_in | Porto
@@ -141,107 +141,7 @@ I can't drive because of my eyes. | cannot | drive
 I'm not allowed to drink alcohol because of my medication. | avoids | alcohol
 """
 
-POSITIVE_ZH = """
-我叫王小明。 | name | 王小明
-你好，我叫李娜，很高兴认识你。 | name | 李娜
-我的名字是陈静。 | name | 陈静
-你可以叫我小李。 | nickname | 小李
-叫我阿杰就好。 | nickname | 阿杰
-我住在杭州。 | lives_in | 杭州
-我上个月搬到了成都。 | lives_in | 成都
-我不再住在上海了。 | -lives_in | 上海
-我从南京搬走了。 | -lives_in | 南京
-我是四川人。 | comes_from | 四川
-我老家在洛阳。 | comes_from | 洛阳
-我在青岛长大。 | grew_up_in | 青岛
-我是1994年出生的。 | birth_year | 1994
-我的生日是5月3日。 | birthday | 5月3日
-我是女生。 | gender | 女
-作为一个女生，我更在意安全。 | gender | 女
-我是老师。 | works_as | 老师
-我在腾讯工作。 | works_at | 腾讯
-我的专业是生物学。 | studies | 生物学
-我爸爸在银行工作。 | works_at | 银行 | 爸爸
-我哥哥住在广州。 | lives_in | 广州 | 哥哥
-我女儿叫朵朵。 | name | 朵朵 | 女儿
-我对花生过敏。 | allergic_to | 花生
-我不吃香菜。 | avoids | 香菜
-我养了一只猫，叫咪咪。 | has_pet | 一只猫，叫咪咪
-我叫张伟，今年28岁，在一家互联网公司上班。 | age | 28
-我叫张伟，今年28岁，在一家互联网公司上班。 | works_at | 一家互联网公司
-我喜欢吃火锅，但是不喜欢吃香菜。 | dislikes | 吃香菜
-我有两个孩子。 | has_relative | 两个孩子
-我在学日语。 | learns | 日语
-我儿媳妇是护士，经常上夜班。 | works_as | 护士 | 儿媳妇
-我上个月在网上买了一台跑步机，可以退吗？ | owns | 一台跑步机
-我是卡车司机。 | works_as | 卡车司机
-我上周五提了离职。 | did | 提了离职
-我老公常年在外地打工。 | does | 在外地打工 | 老公
-我女友在小学教英语。 | does | 在小学教英语 | 女友
-我们全家去年去了三亚过年。 | did | 全家去了三亚过年
-我下个月退休了。 | plans | 退休
-我最喜欢的颜色是蓝色。 | favorite_color | 蓝色
-我特别喜欢看电影。 | likes | 看电影
-我不喜欢吃甜食。 | dislikes | 吃甜食
-我去过冰岛。 | visited | 冰岛
-我妈妈已经是老师了。 | works_as | 老师 | 妈妈
-我哥哥王强住在北京。 | lives_in | 北京 | 哥哥王强
-我妈是医生。 | works_as | 医生 | 妈妈
-我打算搬到广州。 | plans | 搬到广州
-我不再对花生过敏了。 | -allergic_to | 花生
-我对花生不再过敏了。 | -allergic_to | 花生
-我不喜欢爵士乐了。 | -likes | 爵士乐
-我讨厌爵士乐。 | -likes | 爵士乐
-我退休了。 | -works_as |
-我五月份搬到里昂了。 | lives_in | 里昂
-我叫小红。 | name | 小红
-我要戒烟。 | wants_to | 戒烟
-我今年的目标是跑完马拉松。 | wants_to | 跑完马拉松
-我放弃考研了。 | -wants_to | 考研
-我终于戒烟了。 | -wants_to | 戒烟
-我不能吃麸质。 | avoids | 麸质
-我乳糖不耐受。 | health | 乳糖不耐受
-我有痛风。 | has_condition | 痛风
-我的手机号是13900001111。 | phone | 13900001111
-我的邮箱是lin@example.org。 | email | lin@example.org
-我身高一米七五。 | height | 一米七五
-我是小周，刚来的。 | name | 小周
-我今年六十五了。 | age | 65
-我刚搬到昆明，有什么好吃的推荐吗？ | lives_in | 昆明
-我入职华为了。 | works_at | 华为
-我上个月被裁了。 | did | 被裁了
-我失业了。 | -works_at |
-我做外贸的。 | works_in | 外贸
-我在复旦大学读法律。 | studies_at | 复旦大学
-我本科学历。 | education | 本科学历
-我在里昂留学。 | does | 在里昂留学
-我青霉素过敏。 | allergic_to | 青霉素
-医生不让我喝酒。 | avoids | 酒
-我和我老公结婚八年了。 | marital_status | 结婚
-我有一个哥哥，两个姐姐。 | has_relative | 两个姐姐
-我妹妹小敏在大连当老师。 | has_relative | 妹妹小敏
-我妹妹小敏在大连当老师。 | works_as | 老师 | 妹妹小敏
-我妹妹小敏在大连当老师，她喜欢唱歌。 | likes | 唱歌 | 妹妹小敏
-我弟弟今年二十岁，喜欢打篮球。 | likes | 打篮球 | 弟弟
-奶奶今年八十一了。 | age | 81 | 奶奶
-儿子在加拿大。 | lives_in | 加拿大 | 儿子
-我女儿上个月生了个男孩。 | did | 生了个男孩 | 女儿
-我朋友小赵去了英国。 | knows | 朋友小赵
-上周去了扬州看瘦西湖，人山人海。 | did | 去了扬州看瘦西湖
-我前天买了一台洗碗机。 | owns | 一台洗碗机
-我上个月在合肥买了房。 | did | 在合肥买了房
-我昨天做了胃镜。 | did | 做了胃镜
-我上周骨折了。 | did | 骨折了
-我和男朋友分手了。 | -has_relative | 男朋友
-我每天晚上跳广场舞。 | does | 每天晚上跳广场舞
-每周三晚上去上瑜伽课。 | does | 每周三晚上去上瑜伽课
-我打算明年要二胎。 | wants_to | 要二胎
-我想明年春天把阳台改成书房。 | plans | 把阳台改成书房
-我下周三要做手术。 | plans | 做手术
-以后我想当摄影师。 | wants_to | 当摄影师
-"""
-
-NEGATIVE_EN = """
+NEGATIVE = """
 Do I live in Lyon? | I live in Lyon, right? | If I lived in Paris I would be happy. | I wish I lived in Rome.
 I would love hiking there. | I'd like a coffee. | I'd love to visit Japan. | She said I live in Madrid.
 He told me, "I live in Chicago and I love jazz." | I'm dead. | I'm all ears. | I'm in trouble. | I love it.
@@ -288,7 +188,7 @@ I don't have bread, so I go shopping. | I can't eat fish because it is still fro
 I don't drink milk straight from the carton. | I'm giving up alcohol for tonight.
 """
 
-EVENTS_EN = """
+EVENTS = """
 I want to become a doctor's wife. | I need to be more patient with the printer. | I moved to Notion in May.
 I'm thinking of moving to Spain. | I have a cat person for a boss. | I moved to Windows last year.
 I have asthma medication for my son. | We moved to Kubernetes last month. | I moved to AWS. | I moved to Discord.
@@ -298,23 +198,6 @@ I moved to Cambridge Analytica. | I moved to Phoenix LiveView. | I was trying to
 I tried to learn Spanish once. | My budget meeting is at noon. | I have to avoid nuts and bolts on the floor.
 """
 """What tells something of the moment, but no home, work, pet, goal or taste."""
-
-NEGATIVE_ZH = """
-我住在哪里？ | 我希望我是医生。 | 我想去日本。 | 他说我住在杭州。 | 我听说他住在南京。 | 我是你的朋友。 | 我是外地人。
-我叫他来吃饭。 | 我叫了外卖。 | 我叫保安来。 | 我喜欢它。 | 我爱死了。 | 我不喜欢他。 | 我没有狗。 | 我对他过敏。
-我不对花生过敏。 | 我对花生不过敏。 | 我在家工作。 | 我住在这里。 | 我住在五楼。 | 我去了超市。
-写一篇故事，我是国王，我住在巴黎。 | 我以为我是老师。 | 我妹妹是不是护士？ | 我今年很忙。 | 我有一个朋友，住在北京。
-我会说到做到。 | 我最喜欢的是你。 | 我姐姐不是护士。 | 我姐姐说她是护士。 | 我爸爸可不是医生。 | 我妈从不住在上海。
-我姐姐小孩是医生。 | 我姐姐对花生不过敏。 | 我在医院没当护士。 | 我想回家。 | 我今天要少吃甜食。
-如果我想减肥就好了。 | 我可能要考研。 | 我想减肥，算了。 | 我在考虑买房。 | 我准备好了。 | 我想要一杯奶茶。
-我不知道要不要戒烟。 | 我不怕狗。 | 我吃不了这么多。 | 我减肥失败了。 | 我没有预算。 | 我差点买了一辆车。
-我觉得我妹妹很聪明。 | 我刚到家，累死了。 | 我买的那件衣服太大了。 | 我女儿问我什么是黑洞。
-我猫今天不吃东西，五岁了。 | 我在北京出差，晚上想吃烤鸭。 | 我要一杯拿铁，少糖。 | 我加入购物车了但是付不了款。
-我画了一张图，你看看。 | 以前我住在天津。 | 我当年在部队当过兵。 | 我皮肤过敏，脸红。 | 我奶奶走了三步就累了。
-刚去超市买了一个西瓜。 | 昨天老板请客，去吃了火锅。 | 那我们国庆去桂林玩吧。 | 我同桌考了第一名，我才第十。
-我买了两张电影票，你去不去？ | 我买了菜，准备做饭。 | 帮我写一封请假信，就说我发烧住院了。
-他跟我说：“我下个月结婚。” | 我又不是医生，怎么知道你得了什么病。
-"""
 
 
 def rows(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem.analysts.screening import screen
-from embermem.languages import named
+from embermem.languages.en import LANGUAGE as ENGLISH
 from embermem.languages.en import verbs
 from embermem.languages.facts.finding import Finding
 from proofs import bounded
@@ -17,15 +17,15 @@ SAID = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday
 
 
 def found(text: str) -> list[Finding]:
-    return [one for one in named("en").facts(screen(text) or "", SAID) if not one.retracts]
+    return [one for one in ENGLISH.facts(screen(text) or "", SAID) if not one.retracts]
 
 
 def taken_back(text: str) -> set[tuple[str, str]]:
-    return {(one.attribute, one.value) for one in named("en").facts(text, SAID) if one.retracts}
+    return {(one.attribute, one.value) for one in ENGLISH.facts(text, SAID) if one.retracts}
 
 
 def said(text: str) -> list[str]:
-    return [f"{one.subject}: {named('en').statement(one.attribute, one.value)}" for one in found(text)]
+    return [f"{one.subject}: {ENGLISH.statement(one.attribute, one.value)}" for one in found(text)]
 
 
 TOLD = """
@@ -250,19 +250,19 @@ WORDS = (
 @settings(max_examples=bounded(60, proofs=1000))
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
 def test_positions_point_into_the_text_whatever_is_said(text: str) -> None:
-    for one in named("en").facts(text, SAID):
+    for one in ENGLISH.facts(text, SAID):
         assert 0 <= one.start < one.end <= len(text)
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    assert all(one.end <= len(text) for one in named("en").facts(text, SAID))
+    assert all(one.end <= len(text) for one in ENGLISH.facts(text, SAID))
 
 
 def test_a_value_has_no_content_word_of_its_own() -> None:
     for row in rows(TOLD):
         text = row.split(" | ")[0]
-        stem = named("en").stem
+        stem = ENGLISH.stem
         spoken = {stem(word.strip(".,?!'\"").lower()) for word in text.replace("'s", " 's").split()}
         told_otherwise = {
             "they", "them", "their", "themself", "is", "are", "has", "does", "not", "a", "some", "cannot", "it",
@@ -305,5 +305,5 @@ def test_what_is_no_verb_has_no_base() -> None:
 
 def test_a_clause_that_ends_in_a_place_is_read_to_its_end() -> None:
     for ending in ["down here", "up there", "over here", "out there", "from here"]:
-        found = list(named("en").facts(f"I've got all that warmth for free {ending}, you fool.", SAID))
+        found = list(ENGLISH.facts(f"I've got all that warmth for free {ending}, you fool.", SAID))
         assert all(ending not in one.value for one in found)

@@ -173,7 +173,6 @@ def test_plain_taste_is_evidence_for_a_trait() -> None:
         ("I love hiking.", "outdoors", True), ("I really enjoy playing the piano.", "music", True),
         ("My hobby is photography.", "photography", True), ("I have a cat named Luna.", "pets", True),
         ("I hate reading.", "reading", False), ("I'm an introvert.", "extraversion", False),
-        ("我喜欢露营。", "camping", True), ("我讨厌跑步。", "fitness", False),
     ]  # fmt: skip
     for text, dimension, positive in cases:
         (note,) = ANALYST.annotate(OWNER, {}, [page(text)])

@@ -7,7 +7,7 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import page
-from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
+from .sentences import EVENTS, NEGATIVE, POSITIVE, rows, texts
 
 ANALYST = ExtractiveAnalyst()
 
@@ -19,13 +19,13 @@ def facts(
 
 
 def by_name(subject: str) -> str:
-    """How a fact names the relative of a speaker without a name: "sister Ana" is Ana, "妹妹" the user's."""
+    """How a fact names the relative of a speaker without a name: "sister Ana" is Ana, "sister" the user's."""
     told = called(subject)
-    return told.name or ("user's " if subject.isascii() else "user的") + told.kin
+    return told.name or f"user's {told.kin}"
 
 
 def test_a_plain_statement_is_understood() -> None:
-    for row in rows(POSITIVE_EN) + rows(POSITIVE_ZH):
+    for row in rows(POSITIVE):
         text, attribute, value, *rest = (part.strip() for part in row.split("|"))
         subject = by_name(rest[0]) if rest else "user"
         found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
@@ -33,17 +33,17 @@ def test_a_plain_statement_is_understood() -> None:
 
 
 def test_what_is_no_plain_statement_gives_no_fact() -> None:
-    assert {text: got for text in texts(NEGATIVE_EN) + texts(NEGATIVE_ZH) if (got := facts(text)) != ()} == {}
+    assert {text: got for text in texts(NEGATIVE) if (got := facts(text)) != ()} == {}
 
 
 def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste() -> None:
-    for text in texts(EVENTS_EN):
+    for text in texts(EVENTS):
         told = {f.attribute for f in facts(text)}
         assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
 
 
 def test_a_source_spans_the_statement_itself() -> None:
-    for row in rows(POSITIVE_EN) + rows(POSITIVE_ZH):
+    for row in rows(POSITIVE):
         text = row.split("|")[0].strip()
         for fact in facts("Well, look at that. " + text):
             (source,) = fact.sources
@@ -52,9 +52,8 @@ def test_a_source_spans_the_statement_itself() -> None:
             spoken = ("Well, look at that. " + text)[source.start : source.end]
             assert spoken
             assert spoken in text
-            assert fact.value.split("，")[0].split(" and ")[0].split(",")[0].rstrip("日号")[
-                :3
-            ] in spoken or fact.attribute in ("age", "gender", "budget")
+            begin = fact.value.split(" and ")[0].split(",")[0][:3]
+            assert begin in spoken or fact.attribute in ("age", "gender", "budget")
 
 
 def test_simple_times_are_resolved_against_the_moment_of_speech() -> None:
@@ -69,10 +68,6 @@ def test_simple_times_are_resolved_against_the_moment_of_speech() -> None:
         ("I've lived in Lyon since 2019.", datetime(2019, 1, 1, tzinfo=UTC)),
         ("I moved to Lyon on 3 May.", datetime(2026, 5, 3, tzinfo=UTC)),
         ("I moved to Lyon last Monday.", datetime(2026, 11, 16, tzinfo=UTC)),
-        ("我上个月搬到了成都。", datetime(2026, 10, 1, tzinfo=UTC)),
-        ("去年我搬到了成都。", datetime(2025, 1, 1, tzinfo=UTC)),
-        ("我昨天搬到了成都。", datetime(2026, 11, 20, tzinfo=UTC)),
-        ("我两年前搬到了成都。", datetime(2024, 1, 1, tzinfo=UTC)),
         ("I moved to Lyon.", None),
         ("I moved to Lyon on 31 February.", None),
     ]
@@ -95,17 +90,13 @@ def test_a_fact_reads_as_a_short_sentence_with_its_subject_and_its_date_once() -
     assert facts("I am a morning person.")[0].text == "The user is a morning person"
     assert facts("I'm introverted.")[0].text == "The user is introverted"
     assert facts("I'm retired.")[0].text == "The user no longer: works as anything"
-    assert facts("我住在杭州。")[0].text == "用户住在杭州"
     assert facts("I was born in 1990.")[0].text == "The user was born in 1990"
     assert facts("I was born in Hamburg in 1990.")[0].text == "The user was born in Hamburg (1990)"
-    assert facts("我1990年出生。")[0].text == "用户1990年出生"
 
 
 def test_a_speaker_and_a_relative_are_named_or_somebody_s() -> None:
     (said,) = facts("I live in Lyon.", speakers=("Caroline", "assistant"))
     assert (said.about, said.subject, said.text) == (About.USER, "Caroline", "Caroline lives in Lyon")
-    (told,) = facts("我妹妹是护士。", speakers=("小红", "助手"))
-    assert (told.subject, told.text) == ("小红的妹妹", "小红的妹妹职业是护士")
     named = facts("My sister Ana is a nurse.", speakers=("Bob", "assistant"))
     assert [(f.subject, f.attribute, f.value, f.text) for f in named] == [
         ("Bob", "has_relative", "sister Ana", "Bob has a sister named Ana"),
@@ -139,14 +130,6 @@ def test_what_is_over_without_a_name_is_taken_back_whole() -> None:
     assert [(f.attribute, f.value, f.retracts, f.single) for f in facts("I'm retired.")] == [
         ("works_as", "", True, True),
         ("works_at", "", True, True),
-    ]
-
-
-def test_a_clause_without_a_subject_goes_on_about_whom_the_clause_before_told() -> None:
-    assert [(f.subject, f.attribute) for f in facts("我叫张伟，今年28岁。")] == [("user", "name"), ("user", "age")]
-    assert [(f.subject, f.attribute) for f in facts("我妹妹是护士，今年20岁。")] == [
-        ("user的妹妹", "works_as"),
-        ("user的妹妹", "age"),
     ]
 
 
@@ -197,8 +180,6 @@ def test_what_turns_out_dies_or_is_learned_changes_what_holds() -> None:
         ("I've learnt to drive.", ("-wants_to", "learn to drive")),
         ("I work as a translator.", ("works_as", "translator")),
         ("I got a job as a nurse last week.", ("works_as", "nurse")),
-        ("我上个月搬家了，现在住在杭州。", ("lives_in", "杭州")),
-        ("我换工作了，现在在腾讯上班。", ("works_at", "腾讯")),
     ]
     assert [
         (text, found)
@@ -211,7 +192,6 @@ def test_what_only_sounds_like_a_turn_is_left() -> None:
     cases = [
         "I'm not allergic to nuts, after all the tests they made.", "I learned to swim when I was five.",
         "I learned to live with it.", "Translate this, please: I live in Lyon.", "Act as a translator. I live in Lyon.",
-        "我搬家了，他现在住在成都。", "我朋友搬家了，现在住在成都。", "我换工作了，现在在想你。",
     ]  # fmt: skip
     assert {text: got for text in cases if (got := facts(text)) != ()} == {}
 

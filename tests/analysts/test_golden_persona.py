@@ -170,6 +170,8 @@ def test_a_chinese_talk(store: SqlStore) -> None:
             "facts": [
                 fact("add", "lives_in", "北京", "u1", text="住在北京"),
                 fact("add", "likes", "摄影", "u3", text="喜欢摄影"),
+                fact("add", "name", "小明", "u1", text="叫小明"),
+                fact("add", "works_as", "老师", "u1", text="是老师"),
             ],
         },
     )
@@ -186,6 +188,6 @@ def test_a_chinese_talk(store: SqlStore) -> None:
     )
     persona = store.persona(ALICE.id)
     assert {f.name: f.value for f in persona.profile} == {"name": "小明", "home": "上海", "occupation": "老师"}
-    assert [f.text for f in persona.facts] == ["用户喜欢摄影", "用户住在上海"]
+    assert [f.text for f in persona.facts] == ["用户叫小明", "用户是老师", "用户喜欢摄影", "用户住在上海"]
     assert [t.dimension for t in persona.traits] == ["photography"]
     assert [f.text for f in store.facts(ALICE.id, ENDED)] == ["用户住在北京"]

@@ -31,7 +31,11 @@ def told(text: str) -> list[tuple[str, str]]:
 
 
 def test_who_is_not_to_be_called_by_a_name_has_it_no_longer() -> None:
-    for text, name in [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")]:
+    for text, name in [
+        ("Never call me Bob.", "Bob"),
+        ("以后别叫我小王。", "小王"),
+        ("Nenn mich nicht mehr Bob.", "Bob"),
+    ]:
         (_, taken_back) = found(text)
         assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
 
@@ -89,9 +93,31 @@ CHINESE = [
 ]  # fmt: skip
 
 
+OTHERS = [
+    ("Réponds-moi toujours en français s'il te plaît.", "instruction_language", "réponds-moi toujours en français"),
+    ("Tutoie-moi.", "instruction_formality", "tutoie-moi"),
+    ("À partir de maintenant, réponds brièvement.", "instruction_length", "réponds brièvement"),
+    ("Ne m'appelle plus Bob.", "instruction", "ne m'appelle plus Bob"),
+    ("Respóndeme siempre en español, por favor.", "instruction_language", "respóndeme siempre en español"),
+    ("Tutéame.", "instruction_formality", "tutéame"),
+    ("A partir de ahora responde brevemente.", "instruction_length", "responde brevemente"),
+    ("No me llames más Bob.", "instruction", "no me llames más Bob"),
+    ("Antworte mir bitte immer auf Deutsch.", "instruction_language", "antworte mir bitte immer auf Deutsch"),
+    ("Bitte duze mich.", "instruction_formality", "duze mich"),
+    ("Antworte ab jetzt kurz.", "instruction_length", "antworte kurz"),
+    ("Nenn mich nicht mehr Bob.", "instruction", "nenn mich nicht mehr Bob"),
+    ("敬語はやめて", "instruction_formality", "敬語はやめて"), ("ため口でいいよ", "instruction_formality", "ため口でいい"),
+    ("短く答えてください。", "instruction_length", "短く答えて"), ("絵文字は使わないでね。", "instruction_emojis", "絵文字は使わないで"),
+    ("これからは英語で話して。", "instruction_language", "英語で答える"),
+    ("今後は結論を先に書いてください。", "instruction", "結論を先に書いて"), ("母の話はしないで。", "instruction", "母の話をしない"),
+]  # fmt: skip
+
+
 def test_an_order_that_lasts_is_an_instruction() -> None:
     assert {
-        text: got for text, attribute, value in [*ENGLISH, *CHINESE] if (got := told(text)) != [(attribute, value)]
+        text: got
+        for text, attribute, value in [*ENGLISH, *CHINESE, *OTHERS]
+        if (got := told(text)) != [(attribute, value)]
     } == {}
 
 
@@ -118,7 +144,9 @@ def test_what_is_no_order_to_the_agent_or_does_not_last_is_none() -> None:
         "Never mention politics at dinner.", "Never assume the worst.", "Always give me a hug when we meet.",
         "Never use emojis in work emails.", "Always speak English at home.", "From now on I'll answer in French.",
         "From now on, let's meet on Fridays.", "Always tell me about the day.", "以后给我打电话。",
-        "每次都给我买礼物。", "永远不要放弃。", "以后再说吧。", "别再说了。", "别叫我起床了。",
+        "Appelle-moi demain.", "Llámame mañana.", "Je voudrais une recette de tarte aux pommes.", "Me encanta tu respuesta.",
+        "Ich liebe deine Antwort.", "このメールを短くまとめて。", "もっと詳しく説明して", "今日は短くして",
+        "友達に敬語やめてって言われた", "塩を取ってください", "每次都给我买礼物。", "永远不要放弃。", "以后再说吧。", "别再说了。", "别叫我起床了。",
     ]  # fmt: skip
     assert {text: got for text in cases if (got := told(text)) != []} == {}
 
@@ -159,6 +187,7 @@ def test_an_instruction_is_taken_back() -> None:
         ("可以提我前男友了。", "-instruction", "不要提我前男友"),
         ("不用再用法语回答了。", "-instruction_language", "用法语回答"),
         ("不用再简短了。", "-instruction_length", ""),
+        ("もう敬語使っていいよ", "-instruction_formality", ""),
     ]
     assert {text: got for text, attribute, value in cases if (got := told(text)) != [(attribute, value)]} == {}
 
@@ -169,6 +198,7 @@ def test_an_instruction_with_a_date_ends_after_it() -> None:
         ("Please answer in German until 5 June.", datetime(2027, 6, 6, tzinfo=UTC)),
         ("For the next two weeks, reply in Italian.", datetime(2026, 12, 8, tzinfo=UTC)),
         ("12月5日之前请用英文回答。", datetime(2026, 12, 6, tzinfo=UTC)),
+        ("12月末までは英語で答えて。", datetime(2027, 1, 1, tzinfo=UTC)),
     ]
     for text, until in cases:
         (one,) = found(text)

@@ -119,7 +119,7 @@ def test_without_knowing_a_language_its_words_are_compared_without_accents() -> 
     assert bare.terms_of("réunion") == ("reunion",)
     assert bare.terms_to_match("straße") == ("strasse",)
     assert bare.stem("réunions") == "réunions"
-    assert list(bare.facts("J'habite à Lyon.", SAID)) == []
+    assert list(bare.instructions("Réponds toujours en français.", SAID)) == []
     assert bare.statement("lives_in", "Lyon") == "lives in: Lyon"
     assert bare.until(SAID) == " (until 2026-11-21)"
 

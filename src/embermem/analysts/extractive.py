@@ -1,12 +1,14 @@
 """The analyst that needs no model: reads pages by rules and says what they mean.
 
+Facts are read by rules in English, and by the trained reader, if there is one, in every language of the encoder;
+standing instructions and fields of an application by the rules of several languages.
+
 Deterministic, pure and thread-safe: it reads no clock, and its only input is the package's word lists, read once.
 Instructions in pages are data. What it extracts, and what not: docs/concepts/extractive.md.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -38,6 +40,7 @@ from embermem.core.types import (
     Utterance,
 )
 from embermem.languages import Language
+from embermem.languages.en import LANGUAGE as ENGLISH
 from embermem.languages.facts import fields
 from embermem.languages.facts.finding import Finding
 from embermem.languages.people import USER, called, label, no_name, whose
@@ -46,8 +49,6 @@ from embermem.protocols import ProfileRequest, Reader
 
 _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
-_SELF = languages.either(lambda one: one.screening.speaker, re.NOFLAG)
-"""A text without any of these says nothing of its speaker."""
 _LASTING = languages.finder(lambda one: one.screening.lasting)
 """A text without any of these holds no standing instruction."""
 
@@ -123,14 +124,16 @@ class ExtractiveAnalyst:
         text = utterance.text[: self._settings.max_chars]
         mine = utterance.role is Role.USER
         reader = self._reader if (mine or named) and utterance.passage is None else None
-        of_self, orders = _SELF.search(text) is not None, mine and _LASTING(text) is not None
+        of_self, orders = ENGLISH.first_person.search(text) is not None, mine and _LASTING(text) is not None
         of_fields = mine and self._known.own and fields.spoken_of(text, self._known.own)
         screened = screen(text) if of_self or orders or of_fields or reader is not None else None
         if screened is None:
             return
         found: list[_Found] = []
         if of_self:
-            found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
+            read = mine or named
+            facts = ENGLISH.facts(screened, utterance.said_at) if read else ENGLISH.facts_of_agent(screened)
+            found = [(one, ENGLISH) for one in sorted(facts, key=lambda one: (one.start, one.end))]
         if orders:
             found = _with_instructions(found, screened, utterance.said_at)
         if of_fields:
@@ -152,22 +155,12 @@ _Found = tuple[Finding, Language]
 """A statement, and the language in which it is to be told."""
 
 
-def _findings(screened: str, said_at: datetime) -> list[_Found]:
-    found = [(one, language) for language in languages.all() for one in language.facts(screened, said_at)]
-    return sorted(found, key=lambda pair: (pair[0].start, pair[0].end))
-
-
 def _with_instructions(found: list[_Found], screened: str, said_at: datetime) -> list[_Found]:
     """What was found, with the standing instructions first: what is an instruction is nothing else."""
     orders = [(one, language) for language in languages.all() for one in language.instructions(screened, said_at)]
     taken = [(order.start, order.end) for order, _ in orders if not order.retracts]
     others = [pair for pair in found if all(pair[0].end <= start or end <= pair[0].start for start, end in taken)]
     return [*orders, *others]
-
-
-def _agent_findings(screened: str) -> list[_Found]:
-    found = [one for language in languages.all() for one in language.facts_of_agent(screened)]
-    return sorted(((one, languages.by_signs(one.value)) for one in found), key=lambda pair: pair[0].start)
 
 
 def _is_told_by(finding: Finding, own: Sequence[_Found]) -> bool:

@@ -1,49 +1,26 @@
 """What the languages of Europe have in common, but for English, which has readers of its own: words with endings, dates
-made from a calendar, and one reader of statements that their tables drive."""
+made from a calendar, and one reader of standing instructions that their tables drive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
 from embermem.languages.facts.finding import Finding
 from embermem.languages.inflected_words import InflectedWords
 from embermem.languages.language import Language
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 __all__ = ["European"]
 
-_KINDS = frozenset({"has_relative", "has_pet", "knows"})
-"""Attributes whose value is somebody's kin word, or an animal, with or without a name."""
-
 
 class European(Language):
-    """A language that is told by tables: `vocabulary`, `templates`, and the module of its rules of facts."""
+    """A language that is told by tables: `vocabulary` and `orders`."""
 
     vocabulary: ClassVar[InflectedWords]
-    month_names: ClassVar[Sequence[str]]
-    templates: ClassVar[Mapping[str, str]]
-    """How a fact reads, by its attribute, without its subject: `{}` is the value."""
-    ended: ClassVar[Mapping[str, str]]
-    """The same of a fact that is no longer so; of an attribute without a value, with `!` behind its name."""
-    things: ClassVar[Mapping[str, str]] = {}
-    """Words for the things of which somebody has a favorite."""
-    favorite: ClassVar[str]
-    """How a favorite reads: `{thing}` and `{value}`."""
-    instructed: ClassVar[str]
-    """How an instruction reads: `{}` is the instruction."""
-    no_longer_so: ClassVar[str]
-    """How any other fact reads that is no longer so: `{}` is the statement."""
-    joint: ClassVar[str]
-    """The word for "and"."""
-    since_a_time, said_then, ended_on, said_words = " (since {})", " (said {})", " (until {})", 'said "{}"'
-    both_are_about = "both are about {}"
-    has_field, has_flag, yes, no = "{label}: {value}", "{label}: {value}", "yes", "no"
     day_form, short_day_form, month_form = "{day} {month} {year}", "{day} {month}", "{month} {year}"
 
     def terms_of(self, run: str) -> tuple[str, ...]:
@@ -68,101 +45,19 @@ class European(Language):
     def keywords_of(self, run: str) -> tuple[str, ...]:
         return self.vocabulary.keywords_of(run)
 
-    def both(self, one: str, other: str) -> str:
-        return f"{one} {self.joint} {other}"
-
-    # ------------------------------------------------------------------------------------------------------ facts
-
-    def reads(self, text: str) -> bool:
-        """Whether the rules of facts read a text: one that is written in this language."""
-        from embermem.languages.registry import spelled
-
-        return spelled(text) is self
-
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        from embermem.languages.facts.clause_reader import statements
-
-        return statements(self.grammar(), text, said_at) if self.reads(text) else ()
+    # --------------------------------------------------------------------------------------------------- instructions
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         from embermem.languages.facts.order_reader import instructions
+        from embermem.languages.registry import spelled
 
-        return instructions(self.orders(), text, said_at) if self.reads(text) else ()
+        return instructions(self.orders(), text, said_at) if spelled(text) is self else ()
 
     def instruction(self, phrase: str) -> tuple[str, str]:
         from embermem.languages.facts.order_reader import instruction
 
         return instruction(self.orders(), phrase)
 
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        from embermem.languages.facts.agent import find
-
-        return find(self.grammar().of_agent, text) if self.reads(text) else ()
-
-    def grammar(self) -> Grammar:
-        """The rules of statements. Loaded at the first need."""
-        raise NotImplementedError
-
     def orders(self) -> Orders:
         """The rules of standing instructions. Loaded at the first need."""
         raise NotImplementedError
-
-    # ---------------------------------------------------------------------------------------------------- phrases
-
-    def statement(self, attribute: str, value: str) -> str:
-        if attribute.startswith(FAVORITE_PREFIX):
-            thing = attribute.removeprefix(FAVORITE_PREFIX)
-            return self.favorite.format(thing=self.things.get(thing, thing.replace("_", " ")), value=value)
-        if is_instruction(attribute):
-            return self.instructed.replace("{}", value, 1)
-        if attribute in _KINDS:
-            value = self.with_article(value)
-        template = self.templates.get(attribute)
-        return super().statement(attribute, value) if template is None else self.filled(template, value)
-
-    def no_longer(self, attribute: str, value: str) -> str:
-        template = self.ended.get(attribute if value else f"{attribute}!")
-        if template is not None:
-            return self.filled(template, value)
-        return self.no_longer_so.replace("{}", self.statement(attribute, value).strip(), 1)
-
-    def filled(self, template: str, value: str) -> str:
-        """A template with its value."""
-        return template.replace("{}", value, 1)
-
-    def with_article(self, noun: str) -> str:
-        """A relative, friend or pet with its article, and its name: "une sœur, Ana"."""
-        return noun
-
-    def field(self, label: str, value: str) -> str:
-        return self.has_field.format(label=label, value=value)
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return self.has_flag.format(label=label, value=self.yes if holds else self.no)
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return self.since_a_time.format(label) if since else f" ({label})"
-
-    def said_on(self, day: str) -> str:
-        return self.said_then.format(day)
-
-    def until(self, moment: datetime) -> str:
-        return self.ended_on.format(self.day(moment))
-
-    def day(self, moment: datetime) -> str:
-        """ "8 mai 2023"."""
-        return self.day_form.format(day=moment.day, month=self.month_names[moment.month - 1], year=moment.year)
-
-    def short_day(self, moment: datetime) -> str:
-        """ "8 mai"."""
-        return self.short_day_form.format(day=moment.day, month=self.month_names[moment.month - 1])
-
-    def month(self, moment: datetime) -> str:
-        """ "mai 2023"."""
-        return self.month_form.format(month=self.month_names[moment.month - 1], year=moment.year)
-
-    def quoted(self, text: str) -> str:
-        return self.said_words.format(text)
-
-    def both_about(self, name: str) -> str:
-        return self.both_are_about.format(name)

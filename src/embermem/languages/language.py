@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
+from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
 from embermem.core.fields import Field
 from embermem.core.sensitive import SecretWords
 from embermem.core.text import bare, fold
@@ -21,6 +22,8 @@ from embermem.languages.parts import Guards, PeopleWords, Questions, Screening, 
 
 __all__ = ["Language"]
 
+_KINDS = frozenset({"has_relative", "has_pet", "knows"})
+"""Attributes whose value is somebody's kin word, or an animal, with or without a name."""
 _ENOUGH = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 
@@ -30,7 +33,7 @@ _ALONE = 0.33
 
 class Language:
     """One language. The defaults need no knowledge of it: words are compared without accents, dates are ISO 8601, and
-    no fact is extracted. Instances are immutable."""
+    no instruction is read. Instances are immutable."""
 
     code: ClassVar[str]
     """ISO 639, and the name of its folder."""
@@ -67,6 +70,39 @@ class Language:
     """What stands before a list of topics."""
     speaks_of: ClassVar[str] = "speaks of"
     """The relation of a speaker to the content of a message."""
+    templates: ClassVar[Mapping[str, str]] = {}
+    """How a fact reads, by its attribute, without its subject: `{}` is the value."""
+    ended: ClassVar[Mapping[str, str]] = {}
+    """The same of a fact that is no longer so; of an attribute without a value, with `!` behind its name."""
+    things: ClassVar[Mapping[str, str]] = {}
+    """Words for the things of which somebody has a favorite."""
+    favorite: ClassVar[str] = "favorite {thing}: {value}"
+    """How a favorite reads: `{thing}` and `{value}`."""
+    instructed: ClassVar[str] = "instruction: {}"
+    """How an instruction reads: `{}` is the instruction."""
+    no_longer_so: ClassVar[str] = "no longer: {}"
+    """How any other fact reads that is no longer so: `{}` is the statement."""
+    joint: ClassVar[str] = ", "
+    """Between two things of a heading: "knee pain and sleep"."""
+    month_names: ClassVar[Sequence[str]] = ()
+    """Its months as a day is written, from January; none where they are numbers."""
+    day_form: ClassVar[str] = "{year:04d}-{month:02d}-{day:02d}"
+    short_day_form: ClassVar[str] = "{year:04d}-{month:02d}-{day:02d}"
+    month_form: ClassVar[str] = "{year:04d}-{month:02d}"
+    """How a day, a day without its year, and a month are written."""
+    in_a_time: ClassVar[str] = " ({})"
+    since_a_time: ClassVar[str] = " (since {})"
+    said_then: ClassVar[str] = " (said {})"
+    ended_on: ClassVar[str] = " (until {})"
+    """What follows a statement, with its time."""
+    speaks: ClassVar[str] = "{}: {}"
+    """A speaker and a message."""
+    said_words: ClassVar[str] = 'said "{}"'
+    has_field: ClassVar[str] = "{label}: {value}"
+    has_flag: ClassVar[str] = "{label}: {value}"
+    """A field with its value, and one that is true or false, with the words for that."""
+    yes: ClassVar[str] = "yes"
+    no: ClassVar[str] = "no"
     longest_piece: ClassVar[int] = 300
     """Characters after which a sentence is taken apart: a transcript without full stops has parts too."""
 
@@ -137,7 +173,7 @@ class Language:
 
     def both(self, one: str, other: str) -> str:
         """A heading of two things: "knee pain and sleep"."""
-        return f"{one}, {other}"
+        return f"{one}{self.joint}{other}"
 
     def is_written_in(self, words: Sequence[str]) -> bool:
         """Whether a text of these folded words is this language's: a quarter of them are its function words, or begin
@@ -151,15 +187,7 @@ class Language:
         are those of its words that are spelled in letters, folded."""
         return self.name if self.is_written_in(words) else None
 
-    # ------------------------------------------------------------------------------------------------------ facts
-
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        """The statements of a screened text about its speaker, in order. Positions are those of the text given."""
-        return ()
-
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
-        return ()
+    # ---------------------------------------------------------------------------------------- instructions and fields
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         """The standing instructions of a screened text to the agent, and what it takes back of earlier ones, in order.
@@ -184,44 +212,66 @@ class Language:
 
     def statement(self, attribute: str, value: str) -> str:
         """A fact in words, without its subject: "lives in Lyon"."""
-        return f"{attribute.replace('_', ' ')}: {value}"
+        if attribute.startswith(FAVORITE_PREFIX):
+            thing = attribute.removeprefix(FAVORITE_PREFIX)
+            return self.favorite.format(thing=self.things.get(thing, thing.replace("_", " ")), value=value)
+        if is_instruction(attribute):
+            return self.instructed.replace("{}", value, 1)
+        template = self.templates.get(attribute)
+        if template is None:
+            return f"{attribute.replace('_', ' ')}: {value}"
+        return self.filled(template, self.with_article(value) if attribute in _KINDS else value)
+
+    def filled(self, template: str, value: str) -> str:
+        """A template with its value."""
+        return template.replace("{}", value, 1)
+
+    def with_article(self, noun: str) -> str:
+        """A relative, friend or pet with its article, and its name: "une sœur, Ana"."""
+        return noun
 
     def field(self, label: str, value: str) -> str:
         """The value of a field in words, without its subject: "has the level B1"."""
-        return f"{label}: {value}"
+        return self.has_field.format(label=label, value=value)
 
     def flag(self, label: str, *, holds: bool) -> str:
         """The same of a field that is true or false: "has newsletter: yes"."""
-        return f"{label}: {'yes' if holds else 'no'}"
+        return self.has_flag.format(label=label, value=self.yes if holds else self.no)
 
     def no_longer(self, attribute: str, value: str) -> str:
         """The retraction of a statement; without a value, of the whole attribute."""
-        told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
-        return f"no longer: {told}"
+        template = self.ended.get(attribute if value else f"{attribute}!")
+        if template is not None:
+            return self.filled(template, value)
+        return self.no_longer_so.replace("{}", self.statement(attribute, value).strip(), 1)
 
     def dated(self, label: str, *, since: bool) -> str:
         """The suffix of a statement that was true in a period, or is true since a time."""
-        return f" (since {label})" if since else f" ({label})"
+        return (self.since_a_time if since else self.in_a_time).format(label)
 
     def said_on(self, day: str) -> str:
         """The suffix of a statement without a time of its own: the day on which it was said, in ISO 8601."""
-        return f" (said {day})"
+        return self.said_then.format(day)
 
     def until(self, moment: datetime) -> str:
         """The suffix of a statement that is no longer true: the day on which it ended."""
-        return f" (until {moment.date()})"
+        return self.ended_on.format(self.day(moment))
 
     def day(self, moment: datetime) -> str:
         """A day as people write it, in the moment's own zone."""
-        return str(moment.date())
+        return self._written(self.day_form, moment)
 
     def short_day(self, moment: datetime) -> str:
         """The same without the year."""
-        return self.day(moment)
+        return self._written(self.short_day_form, moment)
 
     def month(self, moment: datetime) -> str:
         """A month as people write it, in the moment's own zone."""
-        return f"{moment.year:04d}-{moment.month:02d}"
+        return self._written(self.month_form, moment)
+
+    def _written(self, form: str, moment: datetime) -> str:
+        month = self.month_names[moment.month - 1] if self.month_names else moment.month
+        return form.format(year=moment.year, month=month, day=moment.day)
 
     def of_subject(self, subject: str, statement: str) -> str:
         """The statement with its subject: "sister Ana lives in Lyon"."""
@@ -234,15 +284,11 @@ class Language:
 
     def said_by(self, speaker: str, text: str) -> str:
         """A message with its speaker: "Ana: I live in Lyon"."""
-        return f"{speaker}: {text}"
+        return self.speaks.format(speaker, text)
 
     def quoted(self, text: str) -> str:
         """A statement that somebody said this, without its subject: 'said "I live in Lyon"'."""
-        return f'said "{text}"'
-
-    def both_about(self, name: str) -> str:
-        """The reason of a link between two memories about the same person."""
-        return f"both are about {name}"
+        return self.said_words.format(text)
 
 
 @cache

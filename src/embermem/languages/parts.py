@@ -80,8 +80,6 @@ class Talk:
 class Screening:
     """What is not the speaker's own word."""
 
-    speaker: str = NEVER
-    """The first person, case sensitive: a text without it says nothing of its speaker."""
     quoted_speaker: str = NEVER
     """The first person in a quotation."""
     whole: str = NEVER

@@ -282,6 +282,7 @@ def test_segments_are_found_by_words_and_facts_in_whatever_state(
     mei = memory.of("mei")  # who writes without spaces
     mei.add("我在成都长大。", "成都的火锅很有名。")
     mei.settle()
+    mei.learn([{"text": "在成都长大", "attribute": "grew_up_in", "value": "成都"}])
     found = Read(shown(browser, "/search", q="成都", user="mei"))
     assert found.hooks("found-facts")
     assert found.hooks("found-utterances")

@@ -157,10 +157,9 @@ def test_what_was_told_later_of_a_time_is_found_at_that_time_in_chinese_too_and_
     assert mine.search("Where do I live?", valid_at=fact.valid_from - timedelta(days=1)) == ()
 
     mine = opened(facts_when="read").of("alice", "2")
-    mine.add("我住在北京。", "好的。", at="2026-01-10T10:00:00+08:00")
-    mine.settle()
-    mine.add("我现在住在上海。", "好的。", at="2026-03-03T10:00:00+08:00")
-    mine.settle()
+    home = {"subject": "user", "attribute": "lives_in"}
+    mine.learn([{**home, "text": "住在北京", "value": "北京", "valid_from": "2026-01-10T10:00:00+08:00"}])
+    mine.learn([{**home, "text": "住在上海", "value": "上海", "valid_from": "2026-03-03T10:00:00+08:00"}])
     assert "（至2026年3月3日）" in mine.recall("我住在哪里？", valid_at="2026-02-01").text
 
     mine = opened(facts_when="read").of("alice", "3")

@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from embermem.languages.dates.days import DateSpan, Days
 from embermem.languages.dates.joining import agreed, joined
-from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
-from embermem.languages.facts.finding import When
+from embermem.languages.dates.rules import Core, Prefix, by_lead
 from embermem.languages.registry import all, of_signs, spelled
 
-__all__ = ["ELSEWHEN", "DateSpan", "date_spans", "names_days", "relative_spans", "since"]
+__all__ = ["ELSEWHEN", "DateSpan", "date_spans", "names_days", "relative_spans"]
 
 _MOST_SPANS = 16
 _DEEPEST = 3
@@ -79,25 +78,6 @@ def relative_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
         return ()
     fixed = {(span.start, span.end): span.first for span in date_spans(text, ELSEWHEN)}
     return tuple(s for s in spans if not s.any_year and fixed.get((s.start, s.end)) != s.first)
-
-
-def since(tables: DateTables, text: str, said_at: datetime, pos: int = 0, endpos: int | None = None) -> When | None:
-    """Since when a statement holds: the first expression of it in text[pos:endpos], in the language of the tables; None
-    if there is none, or it names no time that is past."""
-    if tables.since is None:
-        return None
-    match = tables.since.pattern.search(text, pos, len(text) if endpos is None else endpos)
-    if match is None:
-        return None
-    try:
-        began = tables.since.meaning(match, said_at.date())
-    except (ValueError, OverflowError):
-        return None
-    if began is None:
-        return None
-    day = began.day
-    at = said_at.replace(year=day.year, month=day.month, day=day.day, hour=0, minute=0, second=0, microsecond=0)
-    return When(at, tables.since.label(began), match.end())
 
 
 def _needed(text: str) -> tuple[bool, ...]:

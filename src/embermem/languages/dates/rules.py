@@ -1,4 +1,4 @@
-"""What a language says of dates: its rules, what joins two dates, and since when a statement holds."""
+"""What a language says of dates: its rules, and what joins two dates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeVar
 
 from embermem.core.patterns import regex
 from embermem.languages.dates.days import DateSpan, Days
@@ -22,24 +22,6 @@ Prefix = Callable[[re.Match[str], DateSpan, date], Days | None]
 Rule = tuple[str, str, Core]
 """The words that a date can begin with, its pattern, and what that means."""
 _Meaning = TypeVar("_Meaning", Core, Prefix)
-
-
-class Began(NamedTuple):
-    """Since when something is so: the first day, and how exactly that was said."""
-
-    day: date
-    grain: Literal["day", "month", "year"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Since:
-    """The expressions of time that say when a statement became true: what a match means, if it was said on that day;
-    None if it means nothing."""
-
-    pattern: re.Pattern[str]
-    meaning: Callable[[re.Match[str], date], Began | None]
-    label: Callable[[Began], str]
-    """How such a time reads."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +60,6 @@ class DateTables:
     prefixes: tuple[tuple[str, str, Prefix], ...] = ()
     needed: re.Pattern[str] | None = None
     joints: Joints = Joints()
-    since: Since | None = None
 
 
 def by_lead(rules: Iterable[tuple[str, str, _Meaning]]) -> dict[str, list[tuple[re.Pattern[str], _Meaning]]]:

@@ -18,7 +18,6 @@ from embermem.languages.language import interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 
@@ -36,7 +35,7 @@ class German(European):
     weekdays = ("Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa.", "So.")
     talked_about = "Sprach über"
     speaks_of = "spricht von"
-    joint = "und"
+    joint = " und "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK
@@ -58,7 +57,6 @@ class German(European):
     no_longer_so = "gilt nicht mehr: {}"
     since_a_time, said_then, ended_on = " (seit {})", " (gesagt am {})", " (bis {})"
     said_words = "sagte „{}“"
-    both_are_about = "beide handeln von {}"
     has_field, has_flag, yes, no = "hat {label} {value}", "hat {label}: {value}", "ja", "nein"
     day_form, short_day_form, month_form = "{day}. {month} {year}", "{day}. {month}", "{month} {year}"
     things: ClassVar[Mapping[str, str]] = {
@@ -72,11 +70,6 @@ class German(European):
 
     def relative_of(self, kin: str, of: str) -> str:
         return relative_of(kin, of, self.people.kin)
-
-    def grammar(self) -> Grammar:
-        from embermem.languages.de.grammar import GRAMMAR
-
-        return GRAMMAR
 
     def orders(self) -> Orders:
         from embermem.languages.de.orders import ORDERS

@@ -46,7 +46,6 @@ TALK: Final = Talk(
 )  # fmt: skip
 
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Ii]ch|[Mm]ein(?:e|en|em|er|es)?|[Ww]ir|[Uu]nser(?:e|en|em|er)?|[Nn]enne?n?|[Mm]ich|[Mm]ir)\b",
     quoted_speaker=r"\b(?:ich|mein|meine|mir|mich|wir)\b",
     whole=r"\b(?:übersetz\w*|korrigiere? (?:diesen|diese|dieses|meinen|meine|den|das)|formuliere?\b.{0,20}\bum|umformulieren|schreibe? .{0,20}\bum\b|überarbeite? (?:diesen|meinen|den)|verbessere? (?:diesen|meinen|den) (?:text|satz|brief|aufsatz)|fasse? (?:diesen|den) (?:text|artikel)|rollenspiel|bewerbungsschreiben|sehr geehrte\w*|mit freundlichen grüßen|hochachtungsvoll|viele grüße\s*\n|es war einmal"
     r"|du bist (?:ein|eine) (?:\w+ ){0,2}(?:experte|expertin|assistent|assistentin|lehrer|lehrerin|redakteur|redakteurin|autor|chatbot|bot)|(?:antworte|verhalte dich|handle|tu) (?:als|so,? als)|liedtext|songtext|(?:für|in) (?:meinen|meinem) roman|für meine geschichte|meine figur|(?:nur|war (?:nur )?ein) (?:spaß|scherz|witz)|aprilscherz|wie (?:sagt|schreibt) man )",

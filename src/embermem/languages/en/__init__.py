@@ -14,7 +14,6 @@ from embermem.languages.en.dates import DATES
 from embermem.languages.en.inflection import inflected
 from embermem.languages.en.statements import statement
 from embermem.languages.en.vocabulary import MONTH_NAMES
-from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
@@ -31,6 +30,8 @@ class English(Language):
     questions = patterns.QUESTIONS
     talk = patterns.TALK
     screening = patterns.SCREENING
+    first_person = patterns.FIRST_PERSON
+    """A text without it says nothing of its speaker."""
     guards = patterns.GUARDS
     themes = patterns.THEMES
     temperaments = patterns.TEMPERAMENTS
@@ -39,6 +40,10 @@ class English(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("en"))
     interests = cached_property(interests_of)
+    joint = " and "
+    month_names = MONTH_NAMES
+    day_form, short_day_form, month_form = "{day} {month} {year}", "{day} {month}", "{month} {year}"
+    has_field, has_flag = "has the {label} {value}", "has {label}: {value}"
 
     terms_of = staticmethod(words.terms_of)
     stem = staticmethod(words.stem)
@@ -61,15 +66,13 @@ class English(Language):
 
         return headline(statement, limit)
 
-    def both(self, one: str, other: str) -> str:
-        return f"{one} and {other}"
-
     def name_for(self, text: str, words: Iterable[str]) -> str | None:
         """English; only of a text that begins with three words of plain letters."""
         told = list(words)
         return super().name_for(text, told) if all(word.isascii() for word in told[:3]) else None
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        """The statements of a screened text about its speaker, in order. Positions are those of the text given."""
         from embermem.languages.en.facts.clauses import statements
 
         return statements(text, said_at)
@@ -85,34 +88,22 @@ class English(Language):
         return instruction(phrase)
 
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        from embermem.languages.en.facts.agent import AGENT_RULES
+        """Statements of an assistant about itself in a screened text: its name, its role, what it cannot do."""
+        from embermem.languages.en.facts.agent import statements
 
-        return find(AGENT_RULES, text)
+        return statements(text)
 
     def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
         from embermem.languages.en.facts.fields import of_fields
 
         return of_fields(text, said_at, fields)
 
-    def field(self, label: str, value: str) -> str:
-        return f"has the {label} {value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"has {label}: {'yes' if holds else 'no'}"
-
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)
 
-    def until(self, moment: datetime) -> str:
-        return f" (until {self.day(moment)})"
-
-    def day(self, moment: datetime) -> str:
-        """ "8 May 2023"."""
-        return f"{moment.day} {MONTH_NAMES[moment.month - 1]} {moment.year}"
-
-    def month(self, moment: datetime) -> str:
-        """ "May 2023"."""
-        return f"{MONTH_NAMES[moment.month - 1]} {moment.year}"
+    def no_longer(self, attribute: str, value: str) -> str:
+        told = self.statement(attribute, value) if value else f"{attribute.replace('_', ' ')} anything"
+        return self.no_longer_so.replace("{}", told, 1)
 
 
 LANGUAGE: Final = English()

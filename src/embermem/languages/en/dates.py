@@ -27,7 +27,6 @@ from embermem.languages.dates.days import (
 from embermem.languages.dates.direction import side_of
 from embermem.languages.dates.rules import FLAGS, ISO, Core, DateTables, Joints, Prefix
 from embermem.languages.en.direction import DIRECTION
-from embermem.languages.en.since import SINCE
 from embermem.languages.en.vocabulary import AMOUNT, DAY_OF, DAY_WORDS, MONTH_OF, MONTH_WORDS, SEASON, amount
 
 _SHORT_DAYS = "mon tue tues wed thu thur thurs fri sat sun"
@@ -373,5 +372,4 @@ DATES = DateTables(
         on=r"(?:on[ ]{1,3})?(?:the[ ]{1,3})?",
         weekday="[a-z]{3,9}",
     ),
-    since=SINCE,
 )

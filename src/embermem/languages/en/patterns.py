@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.core.sensitive import SecretWords
 from embermem.core.types import Role
 from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
@@ -85,8 +86,8 @@ TALK: Final = Talk(
     ),
 )  # fmt: skip
 
+FIRST_PERSON: Final = regex(r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ")
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
     quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|(?<!always )correct (?:this|my|the)"

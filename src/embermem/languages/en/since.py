@@ -5,14 +5,23 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import Literal, NamedTuple
 
 from embermem.core.patterns import regex
 from embermem.languages.dates.days import on_weekday, unit_from
 from embermem.languages.dates.direction import side_of
-from embermem.languages.dates.rules import Began, Since
 from embermem.languages.en.direction import DIRECTION
 from embermem.languages.en.vocabulary import DAY_OF, DAY_WORDS, MONTH_NAMES, MONTH_OF, MONTH_WORDS, SEASON, amount
+from embermem.languages.facts.finding import When
+
+
+class Began(NamedTuple):
+    """Since when something is so: the first day, and how exactly that was said."""
+
+    day: date
+    grain: Literal["day", "month", "year"]
+
 
 _UNITS = "day|week|month|year"
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
@@ -28,6 +37,23 @@ _PATTERN = regex(
     )(?!\w)""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+def since(text: str, said_at: datetime, pos: int = 0, endpos: int | None = None) -> When | None:
+    """Since when a statement holds: the first expression of it in text[pos:endpos]; None if there is none, or it names
+    no time that is past."""
+    match = _PATTERN.search(text, pos, len(text) if endpos is None else endpos)
+    if match is None:
+        return None
+    try:
+        began = _began(match, said_at.date())
+    except (ValueError, OverflowError):
+        return None
+    if began is None:
+        return None
+    day = began.day
+    at = said_at.replace(year=day.year, month=day.month, day=day.day, hour=0, minute=0, second=0, microsecond=0)
+    return When(at, _label(began), match.end())
 
 
 def _began(match: re.Match[str], said: date) -> Began | None:
@@ -94,6 +120,3 @@ def _label(began: Began) -> str:
         return year
     month = f"{MONTH_NAMES[day.month - 1]} {year}"
     return month if began.grain == "month" else f"{day.day} {month}"
-
-
-SINCE = Since(pattern=_PATTERN, meaning=_began, label=_label)

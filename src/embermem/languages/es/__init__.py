@@ -16,7 +16,6 @@ from embermem.languages.language import interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 
@@ -34,7 +33,7 @@ class Spanish(European):
     weekdays = ("lun.", "mar.", "mié.", "jue.", "vie.", "sáb.", "dom.")
     talked_about = "Habló de"
     speaks_of = "habla de"
-    joint = "y"
+    joint = " y "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK
@@ -56,7 +55,6 @@ class Spanish(European):
     no_longer_so = "ya no es cierto: {}"
     since_a_time, said_then, ended_on = " (desde {})", " (dicho el {})", " (hasta el {})"
     said_words = "dijo «{}»"
-    both_are_about = "los dos hablan de {}"
     has_field, has_flag, yes, no = "tiene {label} {value}", "tiene {label}: {value}", "sí", "no"
     day_form, short_day_form, month_form = "{day} de {month} de {year}", "{day} de {month}", "{month} de {year}"
     things: ClassVar[Mapping[str, str]] = {
@@ -73,11 +71,6 @@ class Spanish(European):
 
     def relative_of(self, kin: str, of: str) -> str:
         return relative_of(kin, of, self.people.kin)
-
-    def grammar(self) -> Grammar:
-        from embermem.languages.es.grammar import GRAMMAR
-
-        return GRAMMAR
 
     def orders(self) -> Orders:
         from embermem.languages.es.orders import ORDERS

@@ -49,8 +49,6 @@ TALK: Final = Talk(
 )  # fmt: skip
 
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Yy]o|[Mm]is?|[Mm]e (?:llam|gust|encant|mud|cas|compr|apasion|fascin|dicen|dedic|acab|divor|jubil|apunt|diagn|romp|prepar|voy|fui|he\b|han\b)\w*|[Nn]os|[Ss]oy|[Ee]stoy|[Tt]engo|[Tt]enemos|[Vv]iv(?:o|imos)|[Tt]rabajo|[Ee]studio|[Vv]oy|[Vv]amos|[Hh]e (?:\w+(?:ado|ido)|hecho|visto|escrito|puesto|roto|abierto)|[Hh]emos|[Nn]ac[ií]|[Cc]rec[ií]|[Hh]ablo|[Oo]dio|[Aa]doro|[Dd]etesto|[Pp]refiero|[Qq]uiero|[Pp]ienso|[Aa]prendo|[Cc]olecciono|[Mm]ido|[Tt]oco|[Jj]uego|[Cc]omo|[Bb]ebo|[Ee]vito|[Aa]horro"
-    r"|[Nn]uestr[oa]s?|[Ll]l[aá]ma\w*|(?!caf|fianc|resum|clich)[A-ZÁÉÍÓÚa-záéíóúñ]{2,}(?:é|í|imos|amos)|[Ff]ui|[Hh]ice|[Pp]uedes)\b",
     quoted_speaker=r"\b(?:yo|mi|mis|me|soy|estoy|tengo|nosotros)\b",
     whole=r"\b(?:traduc\w*|tradúce\w*|corrige (?:este|esta|mi|el|la)|reformula|reescribe|revisa (?:este|mi)|mejora (?:este|mi|esta)|resume (?:este|esta|el|la) (?:texto|artículo|pasaje)|juego de rol|carta de (?:presentación|motivación)|estimad[oa]s? (?:señor|señora|señores|equipo)|atentamente|un cordial saludo|saludos cordiales|érase una vez|había una vez"
     r"|eres (?:un|una) (?:\w+ ){0,2}(?:expert[oa]|asistente|profesor[oa]?|redactor[oa]?|editor[oa]?|chatbot|bot)|(?:responde|actúa|compórtate) como si|haz como si|letra de (?:la|una) canción|(?:para|en) mi (?:novela|historia|libro|cuento)|mi personaje|(?:es|era) broma|estoy bromeando|inocente inocente|cómo se (?:dice|escribe) )",

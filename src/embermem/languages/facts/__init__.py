@@ -1,1 +1,1 @@
-"""What rules of facts share, whatever the language."""
+"""Findings, fields and standing instructions: what languages share."""

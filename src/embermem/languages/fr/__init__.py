@@ -1,9 +1,12 @@
 """French."""
 
+# ruff: noqa: E501  (a table is read in one piece)
+
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from embermem.languages.european import European
 from embermem.languages.fr import patterns, words
@@ -15,7 +18,6 @@ from embermem.languages.language import interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 if TYPE_CHECKING:
-    from embermem.languages.facts.clause_reader import Grammar
     from embermem.languages.facts.order_reader import Orders
 
 
@@ -34,7 +36,7 @@ class French(European):
     weekdays = ("lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim.")
     talked_about = "A parlé de"
     speaks_of = "parle de"
-    joint = "et"
+    joint = " et "
     dates = DATES
     questions = patterns.QUESTIONS
     talk = patterns.TALK
@@ -56,13 +58,12 @@ class French(European):
     no_longer_so = "n'est plus vrai : {}"
     since_a_time, said_then, ended_on = " (depuis {})", " (dit le {})", " (jusqu'au {})"
     said_words = "a dit « {} »"
-    both_are_about = "les deux parlent de {}"
     has_field, has_flag, yes, no = "a pour {label} {value}", "a pour {label} : {value}", "oui", "non"
-
-    def grammar(self) -> Grammar:
-        from embermem.languages.fr.grammar import GRAMMAR
-
-        return GRAMMAR
+    things: ClassVar[Mapping[str, str]] = {
+        "color": "couleur", "food": "plat", "movie": "film", "book": "livre", "song": "chanson", "sport": "sport", "animal": "animal",
+        "season": "saison", "city": "ville", "band": "groupe", "game": "jeu", "fruit": "fruit", "dessert": "dessert", "show": "série",
+        "singer": "chanteur", "author": "auteur", "drink": "boisson", "flower": "fleur", "restaurant": "restaurant",
+    }  # fmt: skip
 
     def orders(self) -> Orders:
         from embermem.languages.fr.orders import ORDERS
@@ -83,12 +84,6 @@ class French(European):
         from embermem.languages.fr.statements import relative_of
 
         return relative_of(kin, of, self.people.kin)
-
-    @cached_property
-    def things(self) -> dict[str, str]:  # type: ignore[override]
-        from embermem.languages.fr.facts import THINGS
-
-        return dict(THINGS)
 
 
 LANGUAGE: Final = French()

@@ -49,7 +49,6 @@ TALK: Final = Talk(
 )  # fmt: skip
 
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Jj]e|[Jj]['’]|[Mm](?:on|a|es)\b|[Nn]ous|[Nn]otre|[Oo]n (?:va|vit|habite|vient|part|s['’]est|est (?:all|part|ren)|a (?:\w+é|eu|fait|pris)\b)|[Aa]ppelle|m['’]appel)",
     quoted_speaker=r"\b(?:je|moi|mon|ma|mes|nous)\b|\bj['’]",
     whole=r"\b(?:tradui[st]|traduire|traduction|corrige (?:ce|cette|mon|ma|le|la)|reformule|relis (?:ce|mon)|réécri[st]|améliore (?:ce|mon|cette)|résume (?:ce|cette|le|la) (?:texte|article|passage)|jeu de rôle|lettre de motivation|madame, monsieur|cordialement|veuillez (?:agréer|recevoir)|sincères salutations|bien à vous|il était une fois"
     r"|tu es (?:un|une) (?:\w+ ){0,2}(?:expert|experte|assistant|assistante|professeur|rédacteur|rédactrice|coach|chatbot|bot)|(?:réponds|agis|comporte-toi) comme si|fais comme si|paroles de|(?:pour|dans) mon (?:roman|histoire|livre)|mon personnage|je (?:plaisante|rigole|blague|déconne)|poisson d'avril|comment (?:dit-on|dire) )",

@@ -12,12 +12,12 @@ from embermem.languages.facts.finding import Finding
 from embermem.languages.ja import patterns, words
 from embermem.languages.ja.asks import ASKS
 from embermem.languages.ja.dates import DATES
-from embermem.languages.ja.statements import no_longer, statement
+from embermem.languages.ja.statements import ENDED, TEMPLATES, THINGS
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 
 _HIRAGANA: Final = regex("[ぁ-ん]")
-"""What a text must have for the rules of facts and instructions to read it."""
+"""What a text must have for the rules of instructions to read it."""
 
 
 class Japanese(Language):
@@ -45,6 +45,13 @@ class Japanese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("ja"), possessive="の", user="ユーザー", agent="アシスタント", joint="の")
     interests = cached_property(interests_of)
+    templates, ended, things = TEMPLATES, ENDED, THINGS
+    favorite, instructed, no_longer_so = "一番好きな{thing}が{value}", "次のことを望んでいる：{}", "もう違う：{}"
+    joint = "と"
+    day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
+    in_a_time, since_a_time, said_then, ended_on = "（{}）", "（{}から）", "（{}の発言）", "（{}まで）"
+    speaks, said_words = "{}：{}", "「{}」と言った"
+    has_field, has_flag, yes, no = "{label}が{value}", "{label}：{value}", "はい", "いいえ"
     full_stop = "。"
     weekdays = ("月", "火", "水", "木", "金", "土", "日")
     assistant = "アシスタント"
@@ -56,75 +63,23 @@ class Japanese(Language):
     parts_of = staticmethod(words.parts_of)
     phrases = staticmethod(words.phrases)
 
-    def both(self, one: str, other: str) -> str:
-        return f"{one}と{other}"
-
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         return words.name_for(text, len(spelled))
-
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        if _HIRAGANA.search(text) is None:
-            return ()
-        from embermem.languages.ja.facts import statements
-
-        return statements(text, said_at)
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         if _HIRAGANA.search(text) is None:
             return ()
-        from embermem.languages.ja.facts.orders import instructions
+        from embermem.languages.ja.orders import instructions
 
         return instructions(text, said_at)
 
     def instruction(self, phrase: str) -> tuple[str, str]:
-        from embermem.languages.ja.facts.orders import instruction
+        from embermem.languages.ja.orders import instruction
 
         return instruction(phrase)
 
-    def statement(self, attribute: str, value: str) -> str:
-        return statement(attribute, value) or super().statement(attribute, value)
-
-    def no_longer(self, attribute: str, value: str) -> str:
-        return no_longer(attribute, value)
-
-    def field(self, label: str, value: str) -> str:
-        return f"{label}が{value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"{label}：{'はい' if holds else 'いいえ'}"
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return f"（{label}から）" if since else f"（{label}）"
-
-    def said_on(self, day: str) -> str:
-        return f"（{day}の発言）"
-
-    def until(self, moment: datetime) -> str:
-        return f"（{self.day(moment)}まで）"
-
-    def day(self, moment: datetime) -> str:
-        """2023年5月8日."""
-        return f"{moment.year}年{self.short_day(moment)}"
-
-    def short_day(self, moment: datetime) -> str:
-        """5月8日."""
-        return f"{moment.month}月{moment.day}日"
-
-    def month(self, moment: datetime) -> str:
-        """2023年5月."""
-        return f"{moment.year}年{moment.month}月"
-
     def of_subject(self, subject: str, statement: str) -> str:
         return f"{subject}は{statement}"
-
-    def quoted(self, text: str) -> str:
-        return f"「{text}」と言った"
-
-    def said_by(self, speaker: str, text: str) -> str:
-        return f"{speaker}：{text}"
-
-    def both_about(self, name: str) -> str:
-        return f"どちらも{name}についての話"
 
 
 LANGUAGE: Final = Japanese()

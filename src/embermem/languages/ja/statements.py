@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
-
-_TEMPLATES: Final = {
+TEMPLATES: Final = {
     "name": "名前が{}", "nickname": "{}と呼ばれている", "gender": "{}", "age": "{}歳", "birth_year": "{}年生まれ",
     "birthday": "誕生日が{}", "born_in": "{}で生まれた", "comes_from": "{}の出身", "grew_up_in": "{}で育った",
     "nationality": "国籍が{}", "lives_in": "{}に住んでいる", "works_as": "職業が{}", "works_at": "{}で働いている",
@@ -26,39 +24,16 @@ _TEMPLATES: Final = {
     "would_like_to": "希望：{}",
 }  # fmt: skip
 """`{}` is the value."""
-_THINGS: Final = {
+THINGS: Final = {
     "color": "色", "food": "食べ物", "movie": "映画", "book": "本", "song": "曲", "sport": "スポーツ", "animal": "動物",
     "season": "季節", "city": "街", "singer": "歌手", "game": "ゲーム", "fruit": "果物", "dish": "料理", "author": "作家",
     "band": "バンド", "flower": "花", "drink": "飲み物", "subject": "科目", "team": "チーム", "actor": "俳優", "show": "番組",
 }  # fmt: skip
-THINGS: Final = {word: thing for thing, word in _THINGS.items()}
-"""What one has a favourite of, by its word."""
-_NO_LONGER: Final = {
+ENDED: Final = {
     "lives_in": "もう{}に住んでいない", "works_at": "もう{}で働いていない", "works_as": "もう{}ではない",
     "has_pet": "もう{}を飼っていない", "likes": "もう{}が好きではない", "dislikes": "もう{}が苦手ではない",
     "plans": "予定がなくなった：{}", "allergic_to": "もう{}のアレルギーがない", "marital_status": "もう{}ではない",
     "nickname": "もう{}と呼ばれていない", "learns": "もう{}を習っていない", "studies_at": "もう{}に通っていない",
-    "drives": "もう{}に乗っていない", "diet": "もう{}ではない",
+    "drives": "もう{}に乗っていない", "diet": "もう{}ではない", "works_as!": "もう働いていない",
+    "works_at!": "もうその勤務先で働いていない",
 }  # fmt: skip
-_ALL_OVER: Final = {"works_as": "もう働いていない", "works_at": "もうその勤務先で働いていない"}
-
-
-def no_longer(attribute: str, value: str) -> str:
-    """もうリヨンに住んでいない; without a value, もう働いていない."""
-    if not value:
-        return _ALL_OVER.get(attribute, f"取り消し：{attribute}")
-    template = _NO_LONGER.get(attribute)
-    if template is not None:
-        return template.replace("{}", value, 1)
-    return f"もう違う：{statement(attribute, value) or f'{attribute}：{value}'}"
-
-
-def statement(attribute: str, value: str) -> str | None:
-    """リヨンに住んでいる; None for an attribute that is not known."""
-    if attribute.startswith(FAVORITE_PREFIX):
-        thing = attribute.removeprefix(FAVORITE_PREFIX).replace("_", " ")
-        return f"一番好きな{_THINGS.get(thing, thing)}が{value}"
-    if is_instruction(attribute):
-        return f"次のことを望んでいる：{value}"
-    template = _TEMPLATES.get(attribute)
-    return None if template is None else template.replace("{}", value, 1)

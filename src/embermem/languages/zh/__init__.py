@@ -9,18 +9,15 @@ from typing import Final
 
 from embermem.core.fields import Field
 from embermem.core.patterns import regex
-from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
 from embermem.languages.zh import patterns, words
 from embermem.languages.zh.asks import ASKS
 from embermem.languages.zh.dates import DATES
-from embermem.languages.zh.statements import no_longer, statement
+from embermem.languages.zh.statements import ENDED, TEMPLATES, THINGS
 
 _SIGN: Final = regex(f"[{words.SIGNS}]")
-_STATES: Final = regex(rf"[{words.SIGNS}]|1\d\d(?:cm|CM)|[Ee]-?mail[\w.+-]+@")
-"""What a text must have for a rule of facts to read it: a sign of the language, or a height or address without any."""
 
 
 class Chinese(Language):
@@ -47,6 +44,13 @@ class Chinese(Language):
     asks = ASKS
     people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
     interests = cached_property(interests_of)
+    templates, ended, things = TEMPLATES, ENDED, THINGS
+    favorite, instructed, no_longer_so = "最喜欢的{thing}是{value}", "的要求：{}", "不再{}"
+    joint = "与"
+    day_form, short_day_form, month_form = "{year}年{month}月{day}日", "{month}月{day}日", "{year}年{month}月"
+    in_a_time, since_a_time, said_then, ended_on = "（{}）", "（自{}）", "（{}说）", "（至{}）"
+    speaks, said_words = "{}：{}", "说“{}”"
+    has_field, has_flag, yes, no = "的{label}是{value}", "的{label}：{value}", "是", "否"
     full_stop = "。"
     weekdays = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
     assistant = "助手"
@@ -60,85 +64,26 @@ class Chinese(Language):
 
     phrases = staticmethod(words.phrases)
 
-    def both(self, one: str, other: str) -> str:
-        return f"{one}与{other}"
-
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
         """Chinese or Korean, by their signs."""
         return words.name_for(text, len(spelled))
 
-    def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        if _STATES.search(text) is None:
-            return ()
-        from embermem.languages.zh.facts import statements
-
-        return statements(text, said_at)
-
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
         if _SIGN.search(text) is None:
             return ()
-        from embermem.languages.zh.facts.instructions import instructions
+        from embermem.languages.zh.instructions import instructions
 
         return instructions(text, said_at)
 
     def instruction(self, phrase: str) -> tuple[str, str]:
-        from embermem.languages.zh.facts.instructions import instruction
+        from embermem.languages.zh.instructions import instruction
 
         return instruction(phrase)
 
-    def facts_of_agent(self, text: str) -> Iterable[Finding]:
-        if _SIGN.search(text) is None:
-            return ()
-        from embermem.languages.zh.agent import AGENT_RULES
-
-        return find(AGENT_RULES, text)
-
     def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
-        from embermem.languages.zh.facts.fields import of_fields
+        from embermem.languages.zh.fields import of_fields
 
         return of_fields(text, said_at, fields)
-
-    def field(self, label: str, value: str) -> str:
-        return f"的{label}是{value}"
-
-    def flag(self, label: str, *, holds: bool) -> str:
-        return f"的{label}：{'是' if holds else '否'}"
-
-    def statement(self, attribute: str, value: str) -> str:
-        return statement(attribute, value) or super().statement(attribute, value)
-
-    def no_longer(self, attribute: str, value: str) -> str:
-        return no_longer(attribute, value)
-
-    def dated(self, label: str, *, since: bool) -> str:
-        return f"（自{label}）" if since else f"（{label}）"
-
-    def said_on(self, day: str) -> str:
-        return f"（{day}说）"
-
-    def until(self, moment: datetime) -> str:
-        return f"（至{self.day(moment)}）"
-
-    def day(self, moment: datetime) -> str:
-        """2023年5月8日."""
-        return f"{moment.year}年{self.short_day(moment)}"
-
-    def short_day(self, moment: datetime) -> str:
-        """5月8日."""
-        return f"{moment.month}月{moment.day}日"
-
-    def month(self, moment: datetime) -> str:
-        """2023年5月."""
-        return f"{moment.year}年{moment.month}月"
-
-    def quoted(self, text: str) -> str:
-        return f"说“{text}”"
-
-    def said_by(self, speaker: str, text: str) -> str:
-        return f"{speaker}：{text}"
-
-    def both_about(self, name: str) -> str:
-        return f"都与{name}有关"
 
 
 LANGUAGE: Final = Chinese()

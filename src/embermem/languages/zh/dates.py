@@ -24,7 +24,6 @@ from embermem.languages.dates.days import (
 from embermem.languages.dates.direction import Direction, side_of
 from embermem.languages.dates.rules import DIGITS, Core, DateTables, Joints
 from embermem.languages.zh.numbers import number
-from embermem.languages.zh.since import SINCE
 
 _ONES = "一二三四五六七八九"
 _NUMBER = {c: i for i, c in enumerate(_ONES, 1)}
@@ -226,5 +225,4 @@ DATES = DateTables(
     cores=_CORES,
     needed=_NEEDED,
     joints=Joints(on="的", dash="[到至]", begins="从", weekday="(?:周|星期|礼拜).", number="月"),
-    since=SINCE,
 )

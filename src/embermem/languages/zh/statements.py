@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
-
-_TEMPLATES: Final = {
+TEMPLATES: Final = {
     "name": "名叫{}",
     "nickname": "被称为{}",
     "gender": "是{}",
@@ -64,35 +62,16 @@ _TEMPLATES: Final = {
     "owns": "有{}",
     "did": "{}",
     "feels": "{}",
+    "says": "说{}",
     "does": "{}",
     "plans": "打算{}",
+    "would_like_to": "希望{}",
 }
 """`{}` is the value."""
-_THINGS: Final = {
+THINGS: Final = {
     "color": "颜色", "food": "食物", "movie": "电影", "book": "书", "song": "歌", "sport": "运动", "animal": "动物",
     "season": "季节", "city": "城市", "singer": "歌手", "game": "游戏", "fruit": "水果", "dish": "菜",
 }  # fmt: skip
 
 
-_NO_LONGER: Final = {"has_pet": "不再养{}", "dislikes": "不再讨厌{}"}
-
-
-def no_longer(attribute: str, value: str) -> str:
-    """不再住在里昂; without a value, 不再工作."""
-    if not value:
-        return "不再工作"
-    template = _NO_LONGER.get(attribute)
-    if template is not None:
-        return template.replace("{}", value, 1)
-    return f"不再{statement(attribute, value) or f'{attribute}：{value}'}"
-
-
-def statement(attribute: str, value: str) -> str | None:
-    """住在里昂; None for an attribute that is not known."""
-    if attribute.startswith(FAVORITE_PREFIX):
-        thing = attribute.removeprefix(FAVORITE_PREFIX).replace("_", " ")
-        return f"最喜欢的{_THINGS.get(thing, thing)}是{value}"
-    if is_instruction(attribute):
-        return f"的要求：{value}"
-    template = _TEMPLATES.get(attribute)
-    return None if template is None else template.replace("{}", value, 1)
+ENDED: Final = {"has_pet": "不再养{}", "dislikes": "不再讨厌{}", "works_as!": "不再工作", "works_at!": "不再工作"}

@@ -5,12 +5,10 @@ What is not listed goes by its form (`BY_TENSE`): what was is `did`, what will b
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from embermem.languages.en.clauses.clause import Tense
 from embermem.languages.en.clauses.words import _set
-
-Complement = Literal["any", "noun", "infinitive", "gerund"]
 
 BY_TENSE: Final = {
     Tense.PAST: "did",

@@ -15,10 +15,8 @@ from datetime import datetime, time, timedelta
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.core.patterns import regex
-from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.clauses.times import timed
-from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
@@ -29,6 +27,7 @@ from embermem.languages.en.facts.questions import declared
 from embermem.languages.en.facts.relatives import relatives
 from embermem.languages.en.facts.table import RULES
 from embermem.languages.en.facts.work import read_occupation, second
+from embermem.languages.en.since import since
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Matched, Rule, implied, matched
 from embermem.languages.language import words_of
@@ -319,7 +318,7 @@ def _refused_after(sentence: str, end: int, retracts: bool) -> bool:
 
 def _when(sentence: str, end: int, said_at: datetime, time_lead: str) -> When | None:
     if time_lead:
-        found = since(DATES, time_lead, said_at)
+        found = since(time_lead, said_at)
         return None if found is None else replace(found, end=0)
     stop = _STOP.search(sentence, end, end + 80)
-    return since(DATES, sentence, said_at, end, stop.start() if stop else min(len(sentence), end + 80))
+    return since(sentence, said_at, end, stop.start() if stop else min(len(sentence), end + 80))

@@ -1,4 +1,4 @@
-"""Traditional characters that the rules use, read as the simplified ones."""
+"""Traditional characters, read as the simplified ones."""
 
 from __future__ import annotations
 
@@ -27,12 +27,3 @@ _SIMPLIFIED: Final = str.maketrans({pair[0]: pair[1] for pair in _PAIRS})
 def simplified(text: str) -> str:
     """The text with the traditional characters of the table replaced; as long as the text."""
     return text.translate(_SIMPLIFIED)
-
-
-def as_written(value: str, read: str, written: str) -> str:
-    """A value that was taken from a passage as it was read, in the characters in which the passage is written."""
-    start = read.find(value)
-    if start >= 0:
-        return written[start : start + len(value)]
-    back = {one: other for one, other in zip(read, written, strict=True) if one != other}
-    return "".join(back.get(character, character) for character in value)

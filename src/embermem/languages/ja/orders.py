@@ -18,12 +18,13 @@ from embermem.core.patterns import regex
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.orders import told
-from embermem.languages.ja.facts.values import NAME
 
 __all__ = ["instruction", "instructions"]
 
 _LONGEST_TEXT, _LONGEST_CLAUSE = 400, 50
 _HIDDEN: Final = "\ue000"
+_HAN: Final = "一-龠々〆ヶ"
+_NAME: Final = rf"(?:[{_HAN}]{{1,4}}[ 　]?[{_HAN}ぁ-んァ-ヶー]{{1,5}}?|[ァ-ヶー・]{{2,14}}|[ぁ-ん]{{2,5}}?|[A-Z][A-Za-z]{{1,14}}|[{_HAN}])"
 _NO_NAME: Final = "呼ばない："
 _NOT_OWN: Final = regex(
     r"(?:って|と)(?:言われ|言って|言った|怒られ|注意され|書いて|頼まれ)|らしい|って(?:さ|よ)[。！]|そうです|(?:上司|先生|部長|課長|店長|母|父|妻|夫|友達|彼女?|客|医者)(?:が|は|から|に)|規則|マニュアル|ルール|規約|メール|通知|お知らせ|記事|翻訳|小説|台本|役|キャラ|プロンプト|もし|例えば|たとえば|https?://|[{}<>]"
@@ -52,10 +53,10 @@ _STANDING: Final = (
 _OF_MATTERS: Final = tuple((matter, regex(pattern + _PLEASE)) for matter, pattern in _STANDING)
 _SPOKEN: Final = regex(rf"(?P<l>{_LANGUAGE})(?:だけ)?で{_SAY}{_PLEASE}")
 _CALL: Final = regex(
-    rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)呼んで(?P<please>.*)$"
+    rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{_NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)呼んで(?P<please>.*)$"
 )
 _NO_CALL: Final = regex(
-    rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)(?:は)?(?:もう)?呼ばないで{_PLEASE}"
+    rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{_NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)(?:は)?(?:もう)?呼ばないで{_PLEASE}"
 )
 _TOPIC: Final = regex(
     rf"(?P<v>[^はがを、]{{1,12}}?)の(?:話|話題|こと)(?:は|を|には)(?:もう)?(?:しないで|出さないで|聞かないで|触れないで|やめて){_PLEASE}"
