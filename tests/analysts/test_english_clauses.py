@@ -44,7 +44,7 @@ I've finished my thesis on river ecology. | user: finished their thesis on river
 I've been learning the accordion from my uncle. | user: has been learning the accordion from their uncle
 I volunteer at the animal shelter every Sunday. | user: volunteers at the animal shelter every Sunday
 I bake sourdough bread and sell it at the market. | user: bakes sourdough bread and sells it at the market
-I never eat breakfast before a morning swim. | user: never eats breakfast before a morning swim
+I never eat breakfast before a morning swim. | user: avoids breakfast before a morning swim
 I used to compete in ballroom tournaments. | user: used to compete in ballroom tournaments
 I'm passionate about restoring old bicycles. | user: likes restoring old bicycles
 I'm looking forward to our sailing trip in Greece. | user: is looking forward to their sailing trip in Greece

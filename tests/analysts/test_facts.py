@@ -8,6 +8,7 @@ from embermem.languages.people import called
 
 from .pages import page
 from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
+from .tastes import NO_TASTES, TASTES
 
 ANALYST = ExtractiveAnalyst()
 
@@ -30,6 +31,21 @@ def test_a_plain_statement_is_understood() -> None:
         subject = by_name(rest[0]) if rest else "user"
         found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
         assert (subject, attribute, value) in found
+
+
+def test_what_somebody_likes_and_avoids_is_kept_whole() -> None:
+    for row in rows(TASTES):
+        text, expected = row.split(" | ")
+        told = [f"{f.attribute}: {f.value}" for f in facts(text) if not f.retracts]
+        assert (text, told) == (text, expected.split("; "))
+
+
+def test_a_question_a_request_and_the_taste_of_another_tell_no_taste() -> None:
+    told = {
+        text: [f for f in facts(text) if (f.subject, f.attribute) != ("user", "has_relative")]
+        for text in texts(NO_TASTES)
+    }
+    assert {text: got for text, got in told.items() if any(f.subject == "user" for f in got)} == {}
 
 
 def test_what_is_no_plain_statement_gives_no_fact() -> None:
