@@ -105,6 +105,20 @@ i like dogs that are calm n dont bark | likes: dogs that are calm n dont bark
 i dont do spicy food or buffets | avoids: spicy food or buffets
 i have an aversion to strong smells like fish or bleach | dislikes: strong smells like fish or bleach
 i enjoy podcasts about ancient rome, the sea or maps any tips? | likes: podcasts about ancient rome, the sea or maps
+I prefer hotels near the station to those by the airport. | prefers: hotels near the station to those by the airport
+I don't mind dogs but I dislike small dogs like pugs that bark all night. | dislikes: small dogs like pugs that bark all night
+I like both tea and coffee, but never after six. | likes: both tea and coffee, but never after six
+I would rather pay more for shoes that can be repaired than buy new ones. | prefers: to pay more for shoes that can be repaired rather than buy new ones
+I love all kinds of cheese apart from blue ones. | likes: all kinds of cheese apart from blue ones
+I like to read, go for walks, and spend time at the lake. | likes: reading, going for walks, and spending time at the lake
+I'm not a morning person and hate early meetings. | dislikes: early meetings
+I've never liked dogs off the lead, especially on the beach. | dislikes: dogs off the lead, especially on the beach
+I don't like crowds, noise, bright lights. | dislikes: crowds, noise, bright lights
+I can't tolerate lactose or more than a little fat. | cannot: tolerate lactose or more than a little fat
+My doctor says I must not eat liquorice because of my blood pressure. | avoids: liquorice
+i dislike veg thats overcooked, like sprouts, cabbage or kale | dislikes: veg thats overcooked, like sprouts, cabbage or kale
+hate gyms love hiking | dislikes: gyms; likes: hiking
+i prefer not eating meat but fish is ok | prefers: not eating meat
 my tv broke and i hate shops, i only ever order online | dislikes: shops; does: only ever orders online
 """
 
@@ -122,5 +136,5 @@ Maybe I would love sailing in the summer. | I wish I liked olives. | I might pre
 I have no interest in this one. | I'm not interested in that offer, thanks. | I hate to say it.
 I only ever wanted to help. | Nothing with the printer works. | This flat is not for me.
 I avoided the question. | Avoid the motorway, please. | I love you and the kids. | I'm a fan of yours.
-I would like to know what to avoid. | I'm tired of discussing it. | I can't stand up.
+I hate to break it to you, but the file is empty. | i like that you remember things | i like the blue one more | I would like to know what to avoid. | I'm tired of discussing it. | I can't stand up.
 """

@@ -40,6 +40,11 @@ def test_what_somebody_likes_and_avoids_is_kept_whole() -> None:
         assert (text, told) == (text, expected.split("; "))
 
 
+def test_a_taste_that_is_too_long_is_left_out_and_not_cut() -> None:
+    assert facts("I like walks " + "from the old mill to the new harbour " * 5 + "in the rain.") == ()
+    assert facts("Well, " + "the days went by " * 21 + ", and I like walks from the old mill to the harbour") == ()
+
+
 def test_a_question_a_request_and_the_taste_of_another_tell_no_taste() -> None:
     told = {
         text: [f for f in facts(text) if (f.subject, f.attribute) != ("user", "has_relative")]

@@ -23,7 +23,7 @@ from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, TASTE_VERBS, items
 from embermem.languages.en.facts.people import kin_subject, other_names
-from embermem.languages.en.facts.phrases import GONE, clause_rest
+from embermem.languages.en.facts.phrases import GONE, SENTENCE_CHARS, clause_rest
 from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
 from embermem.languages.en.facts.questions import declared
 from embermem.languages.en.facts.relatives import relatives
@@ -35,7 +35,6 @@ from embermem.languages.facts.rules import Matched, Rule, implied, matched
 from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
-_SENTENCE_CHARS = 400
 _FOLLOWING_CHARS = 80
 """As much of the next sentence as may judge what was told."""
 THRESHOLD = 1.8
@@ -48,7 +47,7 @@ _DOCTOR = r"\bmy (?:doctor|gp|dentist|dietician|dietitian|nurse) (?:says|said|to
 _LEAD = regex(
     r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
     r"|by the way|pls|please|as a rule|in general|generally|usually|normally|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
-    r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{{2,12}}|{_DOCTOR}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
+    rf"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{{2,12}}|{_DOCTOR}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
     r"[\s\"]*$",
     re.IGNORECASE,
 )
@@ -107,7 +106,7 @@ _ANY_YEAR = regex(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IG
 _NOT_FOR_ME = regex(rf"(?:^|(?<=[,;.!] )|(?<=\b(?:and|but) )){NOT_FOR_ME.pattern}")
 _AND_VERB = regex(
     r"\s*,?\s+(?:and|but|n) (?:i )?(?:also |now |currently |really |always |just |generally |usually )*(?=(?:work|live|study|am|have|own|speak|play|collect|drive|come from|grew up|was born)\b"
-    rf"|{TASTE_VERBS}\b)|\s*[,;]?\s+(?:i )?(?:really |always |just |generally |usually )*(?={TASTE_VERBS}\b)",
+    rf"|{TASTE_VERBS}\b)|\s*[,;]?\s+(?:i |(?!like\b))(?:really |always |just |generally |usually )*(?={TASTE_VERBS}\b)",
     re.IGNORECASE,
 )
 """Between a statement and a verb of the same speaker."""
@@ -147,7 +146,7 @@ def declarations(text: str) -> Iterator[tuple[str, int, int]]:
     spans = sentences(text)
     dreamt_until = 0
     for i, (start, end) in enumerate(spans):
-        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
+        sentence = text[start : min(end, start + SENTENCE_CHARS)]
         if _DREAMT.search(sentence):
             line_end = text.find("\n", end)
             dreamt_until = line_end if line_end >= 0 else len(text)
@@ -182,7 +181,7 @@ def _introduction(text: str) -> Iterator[Finding]:
     if (
         any(word in words_of("en", "names_not") for word in (first, *rest))
         or first in NP_FIRST_DENIED
-        or _ANYWHERE.search(text[: _SENTENCE_CHARS // 4])
+        or _ANYWHERE.search(text[: SENTENCE_CHARS // 4])
     ):
         return
     strange = (

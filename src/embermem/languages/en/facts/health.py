@@ -115,6 +115,6 @@ RULES: Final = (
     rule("afraid_of", rf"{IM}(?:very |deathly |terribly |absolutely )?(?:afraid|scared|terrified) of ", read_noun_phrase),
     rule("afraid_of", rf"{IVE}(?:got )?an? (?:\w+ )?(?:fear|phobia|terror|horror) of ", read_noun_phrase),
     rule("cannot", rf"[Ii] {FIRM}(?:can't|cannot|can not|am not able to|am unable to|must not|mustn't|never learned to|never learnt to) ", _read_unable),
-    rule("cannot", rf"{I_OR_WE}{FIRM}(?:can'?t|cannot) (?=(?:tolerate|handle|stomach|cope with|deal with) )", read_infinitive),
+    rule("cannot", rf"{I_OR_WE}{FIRM}(?:can'?t|cannot) (?=(?:wear|tolerate|handle|stomach|cope with|deal with) )", read_infinitive),
     rule("cannot", r"(?:[Ii]'m|[Ii] am) (?:not able|unable|not allowed) to ", _read_unable),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from embermem.languages.en.clauses.tokens import AND, Token, low, tokens
 from embermem.languages.en.clauses.told import told
 from embermem.languages.en.clauses.values import content, may_stand_for
 from embermem.languages.en.clauses.words import FUNCTION, KIN, PREPOSITIONS, PRONOUNS, THIRD, YOU, is_adverb
+from embermem.languages.en.facts.phrases import SENTENCE_CHARS
 from embermem.languages.facts.rules import Value
 
 _MOST_CHARS, _MOST_WORDS = 240, 32
@@ -40,13 +41,14 @@ _OPENERS = frozenset(
 """Words with which a clause inside the phrase begins."""
 _ADDED = frozenset("especially particularly such including except like even ideally preferably".split())
 """Words after a comma that go on with the phrase."""
+_ONLY = frozenset(("only", "not", "never"))
 _BEGINS_ITEM = frozenset("a an the my any anything go going take taking make making try trying getting seeing".split())
 _ABLE = frozenset("can could can't couldn't cannot haven't already".split())
 _OPINIONS = frozenset("think believe guess know hope love like hate prefer mean".split())
 _INSIDE = frozenset("'’%&/#+\"“”*")
 _FIRST_DENIED = (
     THIRD | YOU | (PREPOSITIONS - {"like"})
-    | frozenset("this that these those here there me us myself how what why who which if i we so such is are was were be and or but very just too not no both mine neither nothing none nobody".split())
+    | frozenset("this that these those here there me us myself how what why who which if i we so such is are was were be and or but very just too not no mine neither nothing none nobody".split())
 )  # fmt: skip
 _POINTING = frozenset("this these here".split())
 _NARROWED = frozenset("of that where when who with in on at from for between".split())
@@ -57,7 +59,7 @@ _GENERIC = frozenset(
 )
 """Nouns of which there is one for everybody."""
 _COUNTED = frozenset("or day person stop place way side".split())
-_ANY = frozenset(("anything", "something", "everything"))
+_ANY = frozenset(("anything", "something", "everything", "one", "ones", "those"))
 _OF_TALK = frozenset("option options suggestion suggestions version choice draft trouble".split())
 _MOMENT = regex(
     r"(?<![\"“'])\b(?:tonight|today|tomorrow|yesterday|right now|at the moment|for now|for once|this (?:time|one|week|weekend|month|year|morning|afternoon|evening)|next (?:week|time|month)|(?:another|other) (?:one|time)|(?:lots? of|many|the|all) different)\b|\ue000",
@@ -65,7 +67,7 @@ _MOMENT = regex(
 )
 """What makes a taste one of the moment, or one of nothing certain, or hides words of it."""
 _TAIL = regex(
-    r"(?:[\s,]+(?:too|also|now|lately|recently|nowadays|any ?more|any longer|these days|really|either|ever|always|at all|whatsoever|as well|in general|the most|the best|a lot|a bit|a ton|that much|too much|very much|so much|most|best|now and then|to be honest|i guess|for sure|actually|personally|myself|though|overall|right|(?:and|or) (?:stuff|things|so on|such|whatever)(?: like that)?))+$",
+    r"(?:[\s,]+(?:too|also|now|lately|recently|nowadays|any ?more|any longer|these days|really|either|ever|always|at all|whatsoever|as well|in general|the most|the best|a lot|a bit|a ton|that much|too much|very much|so much|most|best|now and then|to be honest|i guess|for sure|actually|personally|though|overall|right|(?:and|or) (?:stuff|things|so on|such|whatever)(?: like that)?))+$",
     re.IGNORECASE,
 )
 """What ends a phrase and says nothing of what is liked."""
@@ -114,7 +116,8 @@ def _phrase(sentence: str, pos: int) -> tuple[list[Token], int]:
     while k < len(parts) and not _ends(sentence, pos, parts, k):
         k = _behind_bracket(parts, k) if parts[k].text == "(" else k + 1
     text = sentence[pos : pos + parts[k - 1].end] if k else ""
-    if _MOMENT.search(text):
+    is_cut = k == len(parts) and (len(sentence) > pos + _MOST_CHARS or len(sentence) >= SENTENCE_CHARS)
+    if is_cut or _MOMENT.search(text):
         return [], pos
     text = text[: len(text) - len(m.group()) if (m := _TAIL.search(text)) else None].rstrip(" ,'\"*")
     return [t for t in parts[:k] if t.end <= len(text)], pos + len(text)
@@ -153,7 +156,7 @@ def _ends(sentence: str, pos: int, parts: Sequence[Token], k: int) -> bool:
             or (is_told_in and word in ("i", "we", "they") and after not in _OPINIONS)
         )
     if word == "but":
-        return after not in ("only", "not")
+        return after not in _ONLY
     return (
         word in _STOPS
         or (word in ("due", "thanks") and after == "to")
@@ -163,7 +166,7 @@ def _ends(sentence: str, pos: int, parts: Sequence[Token], k: int) -> bool:
 
 def _another(sentence: str, pos: int, parts: Sequence[Token], k: int, *, is_bare: bool = False) -> bool:
     """Whether another taste begins at token k; `is_bare`: with no word before it that joins the two."""
-    if k >= len(parts):
+    if k >= len(parts) or (parts[k].low == "like" and low(parts, k - 1) not in AND):
         return False
     if is_bare and (
         parts[k].low not in _RUN_ON or not parts[k - 1].is_word or parts[k - 1].low in FUNCTION | PREPOSITIONS | AND
@@ -183,7 +186,7 @@ def _goes_on(sentence: str, pos: int, parts: Sequence[Token], k: int) -> bool:
         return not starts_clause(parts, k + 2) and second not in FUNCTION - _BEGINS_ITEM
     if (
         (after in _ADDED and second not in ("if", "though", "i", "we"))
-        or (after == "but" and second in ("only", "not"))
+        or (after == "but" and second in _ONLY)
         or (after == "not" and second not in FUNCTION | {"really"})
     ):
         return True
@@ -238,11 +241,13 @@ def _is_understood(parts: Sequence[Token], at: int = 0) -> bool:
     if at == 0 and not content(parts) and len(words) < 3:
         return False
     first, second = low(parts, at), low(parts, at + 1)
-    if (
-        (at == 0
-        and first in _FIRST_DENIED
-        and not _is_clause(parts))
-        or words[-1] in ("of", "to", "a", "the", "and", "or")
+    if (at == 0 and first in _FIRST_DENIED and not _is_clause(parts)) or words[-1] in (
+        "of",
+        "to",
+        "a",
+        "the",
+        "and",
+        "or",
     ):
         return False
     if first == "the" and not _is_definite(parts, at):
@@ -280,15 +285,15 @@ def _points(parts: Sequence[Token], k: int) -> bool:
     if word in _POINTING or (word == "there" and after not in ("is", "are", "'s")):
         return True
     if word == "that":
-        is_relative = k > 0 and (
-            after in PRONOUNS | _OBJECTS | FUNCTION
-            or verbs.verb(after) is not None
-            or after.endswith("s")
-            or after.endswith("'t")
+        before = low(parts, k - 1)
+        return (
+            not after
+            or before in (FUNCTION | PREPOSITIONS) - _ANY
+            or k == 0
+            or (before.endswith("ing") and before not in _ANY)
         )
-        return not is_relative or not after
     if word == "those":
-        return after not in ("of", "who", "that", "in", "with", "from")
+        return after not in PREPOSITIONS | {"who", "that"}
     last = k - 1 if word in ("one", "ones") else k  # "blue ones": not of "blue"
     named = any(low(parts, j) in _ANY or may_stand_for(word, parts, j) for j in range(last))
     return word in THIRD and not named and not any(t.low in _OPENERS for t in parts[:k])
