@@ -123,8 +123,6 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
         if verb is None:
             continue
         end, stopped = natural_end(sentence, verb.at)
-        if low(sentence, verb.at - 1) == "rather":
-            end = next((k for k in range(verb.at + 1, end) if sentence[k].low == "than"), end)
         found.append(
             Clause(
                 subject=subject.name,

@@ -18,10 +18,11 @@ from embermem.core.patterns import regex
 from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.clauses.times import timed
+from embermem.languages.en.clauses.words import FUNCTION
 from embermem.languages.en.dates import DATES
 from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
-from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, TASTE_VERBS, items
+from embermem.languages.en.facts.nouns import TASTE_VERBS, items
 from embermem.languages.en.facts.people import kin_subject, other_names
 from embermem.languages.en.facts.phrases import GONE, SENTENCE_CHARS, clause_rest
 from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
@@ -180,7 +181,7 @@ def _introduction(text: str) -> Iterator[Finding]:
         return
     if (
         any(word in words_of("en", "names_not") for word in (first, *rest))
-        or first in NP_FIRST_DENIED
+        or first in FUNCTION
         or _ANYWHERE.search(text[: SENTENCE_CHARS // 4])
     ):
         return

@@ -19,14 +19,6 @@ from embermem.languages.facts.rules import Value
 
 _MOST_CHARS, _MOST_WORDS = 240, 32
 """Of a longer phrase nothing is taken."""
-NP_FIRST_DENIED = frozenset(
-    """it that this these those you your yours him her his them their its he she they me myself how what when where why who whom my our us
-    a an some one all every everything anything something nothing both any another such so being doing seeing hearing talking chatting
-    having knowing getting going it's that's was went said had totally not of the to option i i'm we things stuff people everyone
-    someone anyone more most less no and but very much or with in on at for by from up if is are were here there
-    just too thinking saying telling feeling looking messing making be as seeing trying dealing waiting starting spending
-    finding giving keeping putting taking using letting watching sharing hearing bringing living""".split()
-)
 TASTE_VERBS = r"(?:like|love|enjoy|adore|hate|dislike|detest|loathe|prefer|avoid|refuse|would rather|(?:don'?t|do not|can'?t|cannot) (?:like|enjoy|stand|bear|eat|drink|do)|only ever|never (?:eat|drink))"
 _ANOTHER = regex(rf"(?:also |really |always |just |generally |usually )*{TASTE_VERBS}\b", re.IGNORECASE)
 _RUN_ON = frozenset("love hate prefer dislike avoid".split())

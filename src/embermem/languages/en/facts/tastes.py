@@ -90,7 +90,9 @@ def _read_subject(sentence: str, pos: int) -> Value | None:
     return (value[:1].lower() + value[1:] if value[1:].islower() and pos == 0 else value), match.end()
 
 
-_THAN = regex(r"(?<!\bmore)(?<!\bless)(?<!other)(?<!er) than ")
+_THAN = regex(
+    rf"{''.join(f'(?<!{end})' for end in 'more less other rather later lier nger tter eaper gher ller gger lder ewer aster'.split())} than "
+)
 _TO = regex(r"(?:not )?(?:to )?(?:not )?")
 _HABITS = r"(?:eat|drink|wear|fly|stay|use|take|watch|read|buy|touch|travel|visit|set foot|sit|sleep|share|drive|ride|order|listen|play|support|date|rent|book|live|shop|work|swim|smoke|cook|go to|go on|go near)\b(?! (?:the|that|this|it)\b)"
 _EVER = regex(r",? ever\b")
@@ -111,6 +113,8 @@ ENDED: Final = (
     rule("likes", rf"[Ii] (?:no longer {ADV}|don't {ADV})(?:like|love|enjoy) (?=[^.,;!?]{{2,60}}\b(?:anymore|any more|any longer))", read_noun_phrase, retracts=True),
     rule("likes", r"[Ii] no longer (?:like|love|enjoy) ", read_noun_phrase, retracts=True),
     rule("plays", rf"[Ii] (?:no longer play |don't play (?={ANY_MORE}))", read_group(_SKILLS), retracts=True),
+    rule("likes", rf"{_AM}(?:no longer {_FAN} |not {_FAN} (?={ANY_MORE}))", read_noun_phrase, retracts=True),
+    rule("avoids", r"[Ii] no longer avoid ", read_noun_phrase, retracts=True),
     rule("dislikes", r"[Ii] no longer (?:hate|dislike) ", read_noun_phrase, retracts=True),
     rule("dislikes", rf"[Ii] don't (?:hate|dislike) (?={ANY_MORE})", read_noun_phrase, retracts=True),
 )  # fmt: skip
