@@ -270,7 +270,8 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str, rules
             until=_ends(sentence[end:], said_at) if standing(attribute) == "goal" and not retracts else None,
             retracts=retracts,
         )
-        for said in [replace(found, value=one) for one in items(bare)] if _may_be_list(found) else [found]:
+        is_list = attribute in ("likes", "dislikes", "hobby") and not retracts
+        for said in [replace(found, value=one) for one in (items(bare) if is_list else (bare,))]:
             yield said
             yield from implied(said)
         if retracts and attribute == "has_pet":
@@ -286,10 +287,6 @@ def _ends(rest: str, said_at: datetime) -> datetime | None:
     if last is None:
         return None
     return datetime.combine(last + timedelta(days=1), time(), said_at.tzinfo)
-
-
-def _may_be_list(finding: Finding) -> bool:
-    return finding.attribute in ("likes", "dislikes", "hobby") and not finding.retracts
 
 
 def _subject(one: Matched) -> str | None:

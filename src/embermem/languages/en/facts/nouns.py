@@ -22,14 +22,9 @@ _MOST_CHARS, _MOST_WORDS = 240, 32
 TASTE_VERBS = r"(?:like|love|enjoy|adore|hate|dislike|detest|loathe|prefer|avoid|refuse|would rather|(?:don'?t|do not|can'?t|cannot) (?:like|enjoy|stand|bear|eat|drink|do)|only ever|never (?:eat|drink))"
 _ANOTHER = regex(rf"(?:also |really |always |just |generally |usually )*{TASTE_VERBS}\b", re.IGNORECASE)
 _RUN_ON = frozenset("love hate prefer dislike avoid".split())
-_STOPS = frozenset(
-    """because bc cause cuz coz although though whereas yet however anyway lol haha hehe lmao tbh imo btw please pls
-    thanks sorry honestly hence""".split()
-)
+_STOPS = frozenset("because bc cause cuz coz although though whereas yet however anyway lol haha hehe lmao tbh imo btw please pls thanks sorry honestly hence".split())  # fmt: skip
 """Words before which a phrase ends."""
-_OPENERS = frozenset(
-    "that who whom which whose where when whenever if unless while until till before after than as".split()
-)
+_OPENERS = frozenset("that who whom which whose where when whenever if unless while until till before after than as".split())  # fmt: skip
 """Words with which a clause inside the phrase begins."""
 _ADDED = frozenset("especially particularly such including except like even ideally preferably".split())
 """Words after a comma that go on with the phrase."""
@@ -37,6 +32,8 @@ _ONLY = frozenset(("only", "not", "never"))
 _BEGINS_ITEM = frozenset("a an the my any anything go going take taking make making try trying getting seeing".split())
 _ABLE = frozenset("can could can't couldn't cannot haven't already".split())
 _OPINIONS = frozenset("think believe guess know hope love like hate prefer mean".split())
+_WHICH = frozenset("the all every any anything everything".split())
+_UNFINISHED = frozenset("of to a the and or".split())
 _INSIDE = frozenset("'’%&/#+\"“”*")
 _FIRST_DENIED = (
     THIRD | YOU | (PREPOSITIONS - {"like"})
@@ -45,10 +42,7 @@ _FIRST_DENIED = (
 _POINTING = frozenset("this these here".split())
 _NARROWED = frozenset("of that where when who with in on at from for between".split())
 """Words after a noun that say which one "the" means."""
-_GENERIC = frozenset(
-    """ocean sea beach mountains outdoors countryside rain snow cold heat winter summer autumn spring piano violin guitar cello cinema
-    theater theatre opera city gym dark sun water radio internet world underground subway""".split()
-)
+_GENERIC = frozenset("ocean sea beach mountains outdoors countryside rain snow cold heat winter summer autumn spring piano violin guitar cello cinema theater theatre opera city gym dark sun water radio internet world underground subway".split())  # fmt: skip
 """Nouns of which there is one for everybody."""
 _COUNTED = frozenset("or day person stop place way side".split())
 _ANY = frozenset(("anything", "something", "everything", "one", "ones", "those"))
@@ -133,38 +127,26 @@ def _ends(sentence: str, pos: int, parts: Sequence[Token], k: int) -> bool:
     if word == "so":
         return after in PRONOUNS | _OBJECTS | {"please", "no", "not", "don't", "can", "what", ""}
     if word in ("as", "since", "while"):
-        return after in PRONOUNS | ({"my", "our"} if word != "while" else {"my"}) or (
-            word == "since" and after == "the"
-        )
+        return after in PRONOUNS | {"my", "our"} or (word, after) == ("since", "the")
     if word in ("i", "we", "he", "she", "they", "it"):
         if after not in FINITE and verbs.verb(after) is None and not is_adverb(after):
             return False
-        is_told_in = bool(
-            {t.low for t in parts[max(0, k - 4) : k]} & {"the", "all", "every", "any", "anything", "everything"}
-        )
-        return not (
-            before in _OPENERS | {"how", "what"}
-            or after in _ABLE
-            or (is_told_in and word in ("i", "we", "they") and after not in _OPINIONS)
-        )
+        is_which = any(t.low in _WHICH for t in parts[max(0, k - 4) : k]) and after not in _OPINIONS
+        is_inner = before in _OPENERS | {"how", "what"} or after in _ABLE
+        return not (is_inner or (is_which and word in ("i", "we", "they")))
     if word == "but":
         return after not in _ONLY
-    return (
-        word in _STOPS
-        or (word in ("due", "thanks") and after == "to")
-        or _another(sentence, pos, parts, k, is_bare=True)
-    )
+    is_reason = word in _STOPS or (word, after) == ("due", "to")
+    return is_reason or _another(sentence, pos, parts, k, is_bare=True)
 
 
 def _another(sentence: str, pos: int, parts: Sequence[Token], k: int, *, is_bare: bool = False) -> bool:
     """Whether another taste begins at token k; `is_bare`: with no word before it that joins the two."""
     if k >= len(parts) or (parts[k].low == "like" and low(parts, k - 1) not in AND):
         return False
-    if is_bare and (
-        parts[k].low not in _RUN_ON or not parts[k - 1].is_word or parts[k - 1].low in FUNCTION | PREPOSITIONS | AND
-    ):
-        return False
-    if is_bare and any(t.low in _OPENERS for t in parts[:k]):
+    before = low(parts, k - 1)
+    is_joined = before in FUNCTION | PREPOSITIONS | AND or any(t.low in _OPENERS for t in parts[:k])
+    if is_bare and (parts[k].low not in _RUN_ON or is_joined):
         return False
     return _ANOTHER.match(sentence, pos + parts[k].start) is not None
 
@@ -176,13 +158,10 @@ def _goes_on(sentence: str, pos: int, parts: Sequence[Token], k: int) -> bool:
         return False
     if after in AND:
         return not starts_clause(parts, k + 2) and second not in FUNCTION - _BEGINS_ITEM
-    if (
-        (after in _ADDED and second not in ("if", "though", "i", "we"))
-        or (after == "but" and second in _ONLY)
-        or (after == "not" and second not in FUNCTION | {"really"})
-    ):
-        return True
-    return after_comma(parts, k, 0) is not None or _is_bare_list(parts, k)
+    if after in ("but", "not"):
+        return second in _ONLY if after == "but" else second not in FUNCTION | {"really"}
+    is_example = after in _ADDED and second not in ("if", "though", "i", "we")
+    return is_example or after_comma(parts, k, 0) is not None or _is_bare_list(parts, k)
 
 
 def _is_bare_list(parts: Sequence[Token], k: int) -> bool:
@@ -190,12 +169,9 @@ def _is_bare_list(parts: Sequence[Token], k: int) -> bool:
     rest = parts[k:]
     stop = next((j for j, t in enumerate(rest) if not t.is_word and t.text != ","), len(rest))
     said = [t.low for t in rest[:stop]]
-    many = said.count(",") > 1 or any(t.text == "," for t in parts[:k])
-    return (
-        many
-        and len(said) < 12
-        and not any(w in FUNCTION | _STOPS or (said[j - 1] == "," and verbs.verb(w)) for j, w in enumerate(said))
-    )
+    if len(said) > 11 or not (said.count(",") > 1 or any(t.text == "," for t in parts[:k])):
+        return False
+    return not any(w in FUNCTION | _STOPS or (said[j - 1] == "," and verbs.verb(w)) for j, w in enumerate(said))
 
 
 def _is_deed(parts: Sequence[Token]) -> bool:
@@ -233,18 +209,10 @@ def _is_understood(parts: Sequence[Token], at: int = 0) -> bool:
     if at == 0 and not content(parts) and len(words) < 3:
         return False
     first, second = low(parts, at), low(parts, at + 1)
-    if (at == 0 and first in _FIRST_DENIED and not _is_clause(parts)) or words[-1] in (
-        "of",
-        "to",
-        "a",
-        "the",
-        "and",
-        "or",
-    ):
+    is_of_talk = first in _FIRST_DENIED and not _is_clause(parts)
+    if words[-1] in _UNFINISHED or (first == "the" and not _is_definite(parts, at)):
         return False
-    if first == "the" and not _is_definite(parts, at):
-        return False
-    if at == 0 and first == "my" and (second in KIN or len(words) < 3):
+    if at == 0 and (is_of_talk or (first == "my" and (second in KIN or len(words) < 3))):
         return False
     return not any(_points(parts, k) for k in range(at, len(parts)) if k or not _is_clause(parts))
 
@@ -258,12 +226,11 @@ def _is_clause(parts: Sequence[Token]) -> bool:
 
 def _is_definite(parts: Sequence[Token], at: int) -> bool:
     """Whether it is known which one "the" means: "the Beatles", "the sea", "the smell of rain"."""
-    named = parts[at + 1 : at + 2] and parts[at + 1].text[0].isupper()
-    return (
-        bool(named)
-        or any(t.low in _GENERIC for t in parts[at + 1 : at + 3])
-        or any(low(parts, k) in _NARROWED for k in range(at + 2, min(at + 5, len(parts) - 1)))
-    )
+    if any(t.low in _GENERIC for t in parts[at + 1 : at + 3]) or any(
+        t.text[0].isupper() for t in parts[at + 1 : at + 2]
+    ):
+        return True
+    return any(t.low in _NARROWED for t in parts[at + 2 : min(at + 5, len(parts) - 1)])
 
 
 def _points(parts: Sequence[Token], k: int) -> bool:
@@ -278,12 +245,8 @@ def _points(parts: Sequence[Token], k: int) -> bool:
         return True
     if word == "that":
         before = low(parts, k - 1)
-        return (
-            not after
-            or before in (FUNCTION | PREPOSITIONS) - _ANY
-            or k == 0
-            or (before.endswith("ing") and before not in _ANY)
-        )
+        is_object = k == 0 or before in FUNCTION | PREPOSITIONS or before.endswith("ing")
+        return not after or (is_object and before not in _ANY)
     if word == "those":
         return after not in PREPOSITIONS | {"who", "that"}
     last = k - 1 if word in ("one", "ones") else k  # "blue ones": not of "blue"
