@@ -145,7 +145,7 @@ NEGATIVE = """
 Do I live in Lyon? | I live in Lyon, right? | If I lived in Paris I would be happy. | I wish I lived in Rome.
 I would love hiking there. | I'd like a coffee. | I'd love to visit Japan. | She said I live in Madrid.
 He told me, "I live in Chicago and I love jazz." | I'm dead. | I'm all ears. | I'm in trouble. | I love it.
-I love that! | I love you so much. | I love how you explain things. | I love when it rains. | I like this song.
+I love that! | I love you so much. | I love how you explain things. | I like this song.
 I like where this is going. | I like to think so. | I hate it here. | I hate you. | Call me tomorrow.
 Call Me Maybe is a song. | I live for the weekend. | I live in a small flat. | I live in Maria's old house.
 I work as hard as I can. | I work from home today. | I'm not a doctor. | I'm not allergic to anything.
@@ -185,7 +185,7 @@ I'm not diabetic. | I'm deaf to that. | I'm afraid of losing you. | I'm afraid o
 I stay away from trouble. | I have to avoid traffic today. | I'd love to lose an hour here.
 My goal is to finish this level. | My goal is in the second half. | My plan is to go to the park.
 I don't have bread, so I go shopping. | I can't eat fish because it is still frozen.
-I don't drink milk straight from the carton. | I'm giving up alcohol for tonight.
+I'm giving up alcohol for tonight.
 """
 
 EVENTS = """

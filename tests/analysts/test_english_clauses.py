@@ -44,7 +44,7 @@ I've finished my thesis on river ecology. | user: finished their thesis on river
 I've been learning the accordion from my uncle. | user: has been learning the accordion from their uncle
 I volunteer at the animal shelter every Sunday. | user: volunteers at the animal shelter every Sunday
 I bake sourdough bread and sell it at the market. | user: bakes sourdough bread and sells it at the market
-I never eat breakfast before a morning swim. | user: never eats breakfast before a morning swim
+I never eat breakfast before a morning swim. | user: avoids breakfast before a morning swim
 I used to compete in ballroom tournaments. | user: used to compete in ballroom tournaments
 I'm passionate about restoring old bicycles. | user: likes restoring old bicycles
 I'm looking forward to our sailing trip in Greece. | user: is looking forward to their sailing trip in Greece
@@ -86,7 +86,7 @@ I toured a lighthouse yesterday and it was really inspiring. | user: toured a li
 We sailed the Frisian isles. It was fun and relaxing! | user: sailed the Frisian isles and found it fun and relaxing
 I sold the harp because I needed the room for a loom. | user: sold the harp because they needed the room for a loom
 I'm too tired for the harvest dance in Ghent. | user: is too tired for the harvest dance in Ghent
-I'd rather travel by train with my sister than fly. | user: would like to travel by train with their sister
+I'd rather travel by train with my sister than fly. | user: prefers to travel by train with their sister rather than fly
 Please put the greenhouse plans on hold for a month. | user: would like to put the greenhouse plans on hold for a month
 I toured a glass studio in Ghent. I felt really calm. | user: toured a glass studio in Ghent and felt calm
 I practised the songs about bites, stings, and burns. | user: practised the songs about bites, stings, and burns

@@ -7,7 +7,12 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import page
+<<<<<<< HEAD
 from .sentences import EVENTS, NEGATIVE, POSITIVE, rows, texts
+=======
+from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
+from .tastes import NO_TASTES, TASTES
+>>>>>>> ca2e2b89a7c1e6df60f7aebaafd5db37791c0242
 
 ANALYST = ExtractiveAnalyst()
 
@@ -30,6 +35,26 @@ def test_a_plain_statement_is_understood() -> None:
         subject = by_name(rest[0]) if rest else "user"
         found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
         assert (subject, attribute, value) in found
+
+
+def test_what_somebody_likes_and_avoids_is_kept_whole() -> None:
+    for row in rows(TASTES):
+        text, expected = row.split(" | ")
+        told = [f"{f.attribute}: {f.value}" for f in facts(text) if not f.retracts]
+        assert (text, told) == (text, expected.split("; "))
+
+
+def test_a_taste_that_is_too_long_is_left_out_and_not_cut() -> None:
+    assert facts("I like walks " + "from the old mill to the new harbour " * 5 + "in the rain.") == ()
+    assert facts("Well, " + "the days went by " * 21 + ", and I like walks from the old mill to the harbour") == ()
+
+
+def test_a_question_a_request_and_the_taste_of_another_tell_no_taste() -> None:
+    told = {
+        text: [f for f in facts(text) if (f.subject, f.attribute) != ("user", "has_relative")]
+        for text in texts(NO_TASTES)
+    }
+    assert {text: got for text, got in told.items() if any(f.subject == "user" for f in got)} == {}
 
 
 def test_what_is_no_plain_statement_gives_no_fact() -> None:

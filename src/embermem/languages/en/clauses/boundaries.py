@@ -12,7 +12,7 @@ _INSIDE = frozenset("'’%&/#+\"“”")
 _OPINIONS = frozenset(
     """think believe feel know realize realise learn find learned learnt felt realized thought believed""".split()
 )
-_FINITE = frozenset(
+FINITE = frozenset(
     """is are was were am has have had do does did will would can could should 's 're 've 'll 'd 'm isn't aren't wasn't
     weren't don't doesn't didn't won't can't couldn't haven't hasn't hadn't""".split()
 )
@@ -27,7 +27,7 @@ def natural_end(sentence: Sequence[Token], at: int) -> tuple[int, str]:
         token = sentence[j]
         if not token.is_word:
             if token.text == ",":
-                if (after := _after_comma(sentence, j, at)) is None:
+                if (after := after_comma(sentence, j, at)) is None:
                     return j, ","
                 j = after
                 continue
@@ -64,7 +64,7 @@ def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:
     if word in ("how", "where", "why"):
         return after != "to"
     if word in AND:
-        return _new_clause(sentence, j + 1)
+        return starts_clause(sentence, j + 1)
     if word == "that":
         return after in PRONOUNS - {"i", "we"} and after not in ("it's",)
     if word in ("i", "we", "it", "he", "she", "they", "you", "there"):
@@ -72,7 +72,7 @@ def _ends(sentence: Sequence[Token], j: int, at: int) -> bool:
             return True
         if word == "you" or before in _JOINED | REASONS or (word in ("i", "we") and _restricts(sentence, j)):
             return False
-        return low(sentence, j + 1) in _FINITE or verbs.verb(low(sentence, j + 1)) is not None
+        return low(sentence, j + 1) in FINITE or verbs.verb(low(sentence, j + 1)) is not None
     return False
 
 
@@ -89,7 +89,7 @@ def _explains(sentence: Sequence[Token], j: int) -> bool:
     if word == "which":
         known = verbs.verb(after)
         return known is not None and "third" in known.forms and second in ("me", "us", "my", "our")
-    return word in REASONS and after in ("i", "we") and (second in _FINITE or verbs.verb(second) is not None)
+    return word in REASONS and after in ("i", "we") and (second in FINITE or verbs.verb(second) is not None)
 
 
 _TOLD = frozenset("discussed mentioned talked agreed".split())
@@ -108,7 +108,7 @@ _GOES_ON = frozenset(
 """Verbs after "and" that say something of their own, in the time of speech: "tried it and hope to …"."""
 
 
-def _new_clause(sentence: Sequence[Token], j: int) -> bool:
+def starts_clause(sentence: Sequence[Token], j: int) -> bool:
     """Whether a clause of its own begins there: a subject, and soon its verb."""
     word = low(sentence, j)
     if not word or not sentence[j].is_word:
@@ -152,7 +152,7 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
             continue
         if not token.is_word or token.low in AND or token.low in ("who", "that", "which", "to"):
             return False
-        if token.low in _FINITE:
+        if token.low in FINITE:
             return True
         known = verbs.verb(token.low)
         if (
@@ -165,7 +165,7 @@ def _new_clause(sentence: Sequence[Token], j: int) -> bool:
     return word in ("everyone", "everybody", "someone", "nobody")
 
 
-def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
+def after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
     """Where reading goes on after a comma that belongs to a list ("hiking, chess and baking", "big, old house"); None
     where the comma ends the clause."""
     k = j + 1
@@ -178,7 +178,7 @@ def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
     ):
         return k
     if low(sentence, k) in AND:
-        return None if _new_clause(sentence, k + 1) or low(sentence, k + 1) in FUNCTION - {"a", "an"} else k + 1
+        return None if starts_clause(sentence, k + 1) or low(sentence, k + 1) in FUNCTION - {"a", "an"} else k + 1
     length = 0
     while k < len(sentence):
         token = sentence[k]
@@ -188,11 +188,11 @@ def _after_comma(sentence: Sequence[Token], j: int, at: int) -> int | None:
                 return None
             items, length, k = items + 1, 0, k + 1
             if low(sentence, k) in AND:
-                return None if _new_clause(sentence, k + 1) else k + 1
+                return None if starts_clause(sentence, k + 1) else k + 1
             continue
         if word in AND:
-            return None if length == 0 or _new_clause(sentence, k + 1) else j + 1
-        if not token.is_word or length > 4 or word in _SUBJECTS - {"my", "our"} or word in _FINITE or word in ENDS:
+            return None if length == 0 or starts_clause(sentence, k + 1) else j + 1
+        if not token.is_word or length > 4 or word in _SUBJECTS - {"my", "our"} or word in FINITE or word in ENDS:
             return None
         if length == 0 and word in FUNCTION - {
             "a",

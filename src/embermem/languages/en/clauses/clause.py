@@ -79,9 +79,7 @@ _BE_THEN = frozenset(("was", "were", "wasn't", "weren't"))
 _HAVE = frozenset(("have", "'ve", "has", "had", "haven't", "hasn't", "hadn't"))
 _DO = frozenset(("do", "does", "did", "don't", "doesn't", "didn't"))
 _WILL = frozenset(("will", "'ll", "won't", "shall"))
-_PREFERRED = frozenset(("like", "love", "prefer"))
 _RATHER = frozenset(("rather", "prefer"))
-_ARTICLES = frozenset(("a", "an", "some"))
 _WISHED = frozenset(("love", "like"))
 _NOT_GERUNDS = frozenset(
     """exciting interesting amazing boring something anything nothing everything king during evening morning""".split()
@@ -125,8 +123,6 @@ def clauses(sentence: Sequence[Token]) -> list[Clause]:
         if verb is None:
             continue
         end, stopped = natural_end(sentence, verb.at)
-        if low(sentence, verb.at - 1) == "rather":
-            end = next((k for k in range(verb.at + 1, end) if sentence[k].low == "than"), end)
         found.append(
             Clause(
                 subject=subject.name,
@@ -303,8 +299,6 @@ def _special(sentence: Sequence[Token], at: int, word: str, negative: bool, adve
     step = at + 1
     while is_adverb(low(sentence, step)):
         step += 1
-    if word in ("'d", "would") and low(sentence, step) in _PREFERRED and low(sentence, step + 1) in _ARTICLES:
-        return _Verb(Tense.PRESENT, negative, tuple(adverbs), "prefer", step)
     if word in ("'d", "would") and low(sentence, step) in _RATHER:
         step += 1 + (low(sentence, step + 1) == "to")
     elif word in ("'d", "would"):

@@ -29,12 +29,13 @@ BY_TENSE: Final = {
 }
 
 BY_VERB: Final = {
-    "love": "likes", "enjoy": "likes", "adore": "likes", "cherish": "likes", "like": "likes", "treasure": "likes",
-    "hate": "dislikes", "dislike": "dislikes", "loathe": "dislikes",
-    "prefer": "prefers", "own": "owns", "value": "feels", "miss": "feels", "admire": "feels", "believe": "feels",
+    "own": "owns", "value": "feels", "miss": "feels", "admire": "feels", "believe": "feels",
     "fear": "feels",    "dread": "feels", "trust": "feels", "appreciate": "feels", "support": "feels",
 }  # fmt: skip
 """Attributes of verbs in the present, by their base."""
+
+TASTES: Final = _set("like love enjoy adore cherish treasure hate dislike detest loathe despise prefer avoid refuse")
+"""Verbs whose present the rules of tastes read; what they refuse is none here either."""
 
 TO_INFINITIVE: Final = {
     "want": "would_like_to", "hope": "would_like_to", "wish": "would_like_to", "aspire": "would_like_to",

@@ -24,11 +24,6 @@ _NO_OPINION_OF = THIRD | frozenset(
 _JUDGES = frozenset("is are can makes brings has have helps matters".split())
 _ADVISED = frozenset("thing step way point part solution answer".split())
 """Nouns with which advice begins: "I think the first step is …"."""
-_NOT_LIKED = THIRD | frozenset(
-    """all the this that these those how when your to seeing being talking hearing having""".split()
-)
-"""Words with which what is liked does not begin."""
-_OPINIONS = frozenset("think believe feel realize realise learn know".split())
 _ABSTRACT = frozenset(
     """power attitude ability strength courage responsibility right mindset potential chance""".split()
 )
@@ -54,7 +49,7 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     tense, base, at = clause.tense, clause.verb, clause.at
     if tense in (Tense.IS, Tense.WAS, Tense.HAS_BEEN):
         return _copula(parts, clause)
-    if clause.negative and tense in (Tense.FUTURE, Tense.WISH):
+    if (clause.negative and tense in (Tense.FUTURE, Tense.WISH)) or (base in frames.TASTES and tense is Tense.PRESENT):
         return None
     after = low(parts, at + 1)
     if tense in (Tense.PRESENT, Tense.PROGRESSIVE, Tense.PERFECT_PROGRESSIVE) and base in frames.TO_INFINITIVE:
@@ -90,8 +85,8 @@ def predicate(parts: Sequence[Token], clause: Clause) -> Predicate | None:
     attribute = frames.BY_TENSE[tense]
     if base in frames.BY_VERB and tense is Tense.PRESENT and not clause.negative:
         attribute = frames.BY_VERB[base]
-        if attribute in ("likes", "dislikes", "prefers", "owns"):
-            return _taste(parts, clause, attribute)
+        if attribute == "owns":
+            return Predicate(attribute, "", at + 1, 0.5)
     if base == "have":
         return _having(parts, clause, attribute)
     if base in ("need", "have") and tense is Tense.PRESENT and after != "to":
@@ -196,15 +191,6 @@ def _felt(parts: Sequence[Token], clause: Clause) -> Predicate | None:
         return None
     attribute = "feels" if clause.tense in (Tense.PRESENT, Tense.PROGRESSIVE, Tense.PERFECT_PROGRESSIVE) else "did"
     return Predicate(attribute, verb_group(parts, clause), at, -0.3)
-
-
-def _taste(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate | None:
-    at = clause.at + 1
-    if low(parts, at) in _NOT_LIKED:
-        known = verbs.verb(low(parts, at + 1))
-        if low(parts, at) != "to" or known is None or known.base in frames.SILENT | frames.LIGHT:
-            return None
-    return Predicate(attribute, "", at, 0.5)
 
 
 def _having(parts: Sequence[Token], clause: Clause, attribute: str) -> Predicate | None:

@@ -136,7 +136,7 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
                 return _cut_before(sentence, start, k)
             continue
         if word in THIRD:
-            if word not in ("one", "ones") and not any(_may_stand_for(word, sentence, j) for j in range(start, k)):
+            if word not in ("one", "ones") and not any(may_stand_for(word, sentence, j) for j in range(start, k)):
                 return _cut_before(sentence, start, k)
         elif (
             (word in ("each", "one") and after in ("other", "another"))
@@ -160,7 +160,7 @@ def _before_unknown(sentence: Sequence[Token], start: int, end: int, *, of_relat
     return end
 
 
-def _may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
+def may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
     """Whether a pronoun may mean what a token before it names."""
     token = sentence[at]
     is_noun = token.is_word and token.low not in FUNCTION | VAGUE | frames.FEELING

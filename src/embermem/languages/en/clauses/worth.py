@@ -24,7 +24,7 @@ _LIFE = frozenset(
 """Verbs of events that need few words."""
 _RISES = frozenset("promotion offer raise award scholarship diagnosis degree diploma prize refund inheritance".split())
 """What one receives and notes."""
-_BY_ATTRIBUTE = {"did": 0.3, "plans": -0.2, "would_like_to": -0.4, "feels": -0.3, "likes": 0.3, "dislikes": 0.3}
+_BY_ATTRIBUTE = {"did": 0.3, "plans": -0.2, "would_like_to": -0.4, "feels": -0.3}
 
 
 def _is_of_chat(kept: Sequence[Token]) -> bool:

@@ -17,15 +17,21 @@ from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.core.patterns import regex
 from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.clauses.times import timed
+<<<<<<< HEAD
+=======
+from embermem.languages.en.clauses.words import FUNCTION
+from embermem.languages.en.dates import DATES
+>>>>>>> ca2e2b89a7c1e6df60f7aebaafd5db37791c0242
 from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
-from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, listed
+from embermem.languages.en.facts.nouns import TASTE_VERBS, items
 from embermem.languages.en.facts.people import kin_subject, other_names
-from embermem.languages.en.facts.phrases import GONE, clause_rest
+from embermem.languages.en.facts.phrases import GONE, SENTENCE_CHARS, clause_rest
 from embermem.languages.en.facts.places import NO_PLACE, is_short_stay
 from embermem.languages.en.facts.questions import declared
 from embermem.languages.en.facts.relatives import relatives
 from embermem.languages.en.facts.table import RULES
+from embermem.languages.en.facts.tastes import NOT_FOR_ME
 from embermem.languages.en.facts.work import read_occupation, second
 from embermem.languages.en.since import since
 from embermem.languages.facts.finding import USER, Finding, When
@@ -33,32 +39,34 @@ from embermem.languages.facts.rules import Matched, Rule, implied, matched
 from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
-_SENTENCE_CHARS = 400
 _FOLLOWING_CHARS = 80
 """As much of the next sentence as may judge what was told."""
 THRESHOLD = 1.8
 STEP = 0.6
-_HEAD = regex(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
-                   r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
+_HEAD = regex(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]ve|[Ii]d(?= rather\b| prefer\b| never\b)|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
+                   r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me"
+              r"|[Nn]othing(?= with\b)|[Nn]ot(?= (?:\w+ )?(?:a|into|keen|fond|big|interested)\b)|[Cc](?:an'?t|annot)(?= (?:stand|bear|be doing)\b)"
+              r"|[Nn]o(?= interest in\b)|[Nn]ever(?= (?:\w+ )?(?:been|liked|enjoyed|cared)\b)|[Dd]on'?t(?= (?:\w+ )?(?:like|enjoy|care)\b)|[Hh]ate|[Pp]refer|(?:[Ss]ick|[Tt]ired|[Ff]ed up)(?= of\b| with\b))(?=\s)")  # fmt: skip
+_DOCTOR = r"\bmy (?:doctor|gp|dentist|dietician|dietitian|nurse) (?:says|said|told me)(?: that)?\b"
 _LEAD = regex(
     r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
-    r"|by the way|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
-    r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{2,12}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
+    r"|by the way|pls|please|as a rule|in general|generally|usually|normally|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
+    rf"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{{2,12}}|{_DOCTOR}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
     r"[\s\"]*$",
     re.IGNORECASE,
 )
 _BEFORE = regex(
     r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|wish\w*|would|wouldn't|could|might|maybe|perhaps|possibly|probably"
     r"|hypothetical\w*|dream\w*|dreamt|nightmare|guess|almost|nearly|as though|like i'm|in theory|someday|some day|sometimes"
-    r"|feels? like|felt like|thinks?|thought|believes?|assumes?|assumed|hop(?:e|es|ing)|when|whenever|until|not|n't|never|nor"
+    r"|feels? like|felt like|thinks?|thought|believes?|assumes?|assumed|hop(?:e|es|ing)|when|whenever|until"
     r"|in another life|in a past life|for example|for instance|e\.g|example|such as|quote|unquote|titled|called|song|till|once)\b"
-    r"|:|\ue000",
+    r"|:|\ue000|\b(?:not|never|nor)\b(?!.*(?:[,;.!–—]|\b(?:and|but|so|because)\b))",
     re.IGNORECASE,
 )
 _ANYWHERE = regex(
     r"\b(?:said|says|saying|told|tells|asked|asks|replied|replies|claims?|claimed|wrote|writes|texted|yelled|shouted|whispered"
     r"|screamed|announced|insists?|insisted|according to|jk|as a joke|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
-    r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind)|or something|yeah right|not really|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
+    r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind)|or something|yeah right|not really(?! \w)|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
     re.IGNORECASE,
 )
 _TAKEN_BACK = regex(
@@ -79,7 +87,7 @@ _BEFORE_RELATIVE = regex(
 )
 _DREAMT = regex(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
 """What follows in the paragraph may be the dream."""
-_ALLOWED_SAY = regex(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
+_ALLOWED_SAY = regex(rf"\bas i (?:said|mentioned)\b|\blike i said\b|{_DOCTOR}", re.IGNORECASE)
 _AFTER = regex(
     r"\s*,?\s*(?:if|unless|or|whenever|when|once|but only if|not|at heart|anymore|any more|any longer)\b", re.IGNORECASE
 )
@@ -99,8 +107,11 @@ _ADJECTIVE = regex(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$
 _FUTURE = regex(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
 _ANY_YEAR = regex(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
 
+_NOT_FOR_ME = regex(rf"(?:^|(?<=[,;.!] )|(?<=\b(?:and|but) )){NOT_FOR_ME.pattern}")
 _AND_VERB = regex(
-    r"\s*,?\s+and (?:also |now |currently )?(?=(?:work|live|study|am|have|own|speak|play|collect|drive|come from|grew up|was born)\b)"
+    r"\s*,?\s+(?:and|but|n) (?:i )?(?:also |now |currently |really |always |just |generally |usually )*(?=(?:work|live|study|am|have|own|speak|play|collect|drive|come from|grew up|was born)\b"
+    rf"|{TASTE_VERBS}\b)|\s*[,;]?\s+(?:i |(?!like\b))(?:really |always |just |generally |usually )*(?={TASTE_VERBS}\b)",
+    re.IGNORECASE,
 )
 """Between a statement and a verb of the same speaker."""
 _STOP = regex(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
@@ -139,7 +150,7 @@ def declarations(text: str) -> Iterator[tuple[str, int, int]]:
     spans = sentences(text)
     dreamt_until = 0
     for i, (start, end) in enumerate(spans):
-        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
+        sentence = text[start : min(end, start + SENTENCE_CHARS)]
         if _DREAMT.search(sentence):
             line_end = text.find("\n", end)
             dreamt_until = line_end if line_end >= 0 else len(text)
@@ -173,8 +184,8 @@ def _introduction(text: str) -> Iterator[Finding]:
         return
     if (
         any(word in words_of("en", "names_not") for word in (first, *rest))
-        or first in NP_FIRST_DENIED
-        or _ANYWHERE.search(text[: _SENTENCE_CHARS // 4])
+        or first in FUNCTION
+        or _ANYWHERE.search(text[: SENTENCE_CHARS // 4])
     ):
         return
     strange = (
@@ -202,11 +213,11 @@ def _introduction(text: str) -> Iterator[Finding]:
 
 
 def _sentence(sentence: str, offset: int, said_at: datetime, rules: Sequence[Rule]) -> Iterator[Finding]:
-    if _HEAD.search(sentence) is None or not is_told(sentence):
+    heads = sorted(head.start() for pattern in (_HEAD, _NOT_FOR_ME) for head in pattern.finditer(sentence))
+    if not heads or not is_told(sentence):
         return
     reached = 0
-    for head in _HEAD.finditer(sentence):
-        pos = head.start()
+    for pos in heads:
         if pos < reached or _BEFORE.search(sentence, 0, pos):
             continue
         lead = sentence[max(0, pos - 40) : pos]
@@ -231,7 +242,9 @@ def _goes_on(sentence: str, found: Finding, said_at: datetime, rules: Sequence[R
     shift = joint.end() - len("I ")
     for more in _statement("I " + sentence[joint.end() :], 0, said_at, "", rules):
         if more.subject == USER:
-            yield replace(more, start=joint.end(), end=more.end + shift)
+            told = replace(more, start=joint.end(), end=more.end + shift)
+            yield told
+            yield from _goes_on(sentence, told, said_at, rules)
 
 
 def _in_future(text: str, said_at: datetime) -> bool:
@@ -260,10 +273,9 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str, rules
             until=_ends(sentence[end:], said_at) if standing(attribute) == "goal" and not retracts else None,
             retracts=retracts,
         )
-        yield found
-        more = list(listed(sentence, pos, end, subject, attribute, value)) if _may_be_list(found) else []
-        yield from more
-        for said in (found, *more):
+        is_list = attribute in ("likes", "dislikes", "hobby") and not retracts
+        for said in [replace(found, value=one) for one in (items(bare) if is_list else (bare,))]:
+            yield said
             yield from implied(said)
         if retracts and attribute == "has_pet":
             yield from other_names(value, subject, pos, last)
@@ -278,10 +290,6 @@ def _ends(rest: str, said_at: datetime) -> datetime | None:
     if last is None:
         return None
     return datetime.combine(last + timedelta(days=1), time(), said_at.tzinfo)
-
-
-def _may_be_list(finding: Finding) -> bool:
-    return finding.attribute in ("likes", "dislikes", "hobby") and not finding.retracts
 
 
 def _subject(one: Matched) -> str | None:

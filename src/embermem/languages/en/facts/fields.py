@@ -16,10 +16,9 @@ from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.en import words
-from embermem.languages.en.clauses.words import is_adverb
+from embermem.languages.en.clauses.words import FUNCTION, is_adverb
 from embermem.languages.en.facts.clauses import declarations, is_certain, is_told, stated
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
-from embermem.languages.en.facts.nouns import NP_FIRST_DENIED
 from embermem.languages.en.facts.phrases import CAP, Read, rule
 from embermem.languages.en.phrases import is_thing
 from embermem.languages.facts.fields import called, value_is_plain
@@ -204,7 +203,7 @@ def _is_surely_thing(value: str, field: Field) -> bool:
 def _is_name(value: str, field: Field) -> bool:
     """Whether what is written with a capital names something, and is no "German" of an employer."""
     first = fold(value.split()[0])
-    if first in NO_NAME or first in words.STOP_WORDS or first in NP_FIRST_DENIED or "'s" in value:
+    if first in NO_NAME or first in words.STOP_WORDS or first in FUNCTION or "'s" in value:
         return False
     if not any(char.isalpha() for char in value):
         return False
@@ -214,6 +213,6 @@ def _is_name(value: str, field: Field) -> bool:
 
 def _is_noun_phrase(value: str) -> bool:
     said = value.replace("-", " ").split()
-    if any(word in NP_FIRST_DENIED or word in words.STOP_WORDS or is_adverb(word) for word in said):
+    if any(word in FUNCTION or word in words.STOP_WORDS or is_adverb(word) for word in said):
         return False
     return is_thing(words.singular(said[-1]))

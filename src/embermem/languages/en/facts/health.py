@@ -8,9 +8,20 @@ import re
 from typing import Final
 
 from embermem.core.patterns import regex
-from embermem.languages.en.facts.goals import FOODS
-from embermem.languages.en.facts.nouns import read_noun_phrase
-from embermem.languages.en.facts.phrases import ADV, ANY_MORE, FIRM, IM, IVE, NO_LONGER, read_group, read_lasting, rule
+from embermem.languages.en.facts.goals import FOODS, lasting
+from embermem.languages.en.facts.nouns import read_infinitive, read_noun_phrase
+from embermem.languages.en.facts.phrases import (
+    ADV,
+    ANY_MORE,
+    FIRM,
+    I_OR_WE,
+    IM,
+    IVE,
+    NO_LONGER,
+    read_group,
+    read_lasting,
+    rule,
+)
 from embermem.languages.facts.rules import Value
 
 _CONDITIONS = regex(
@@ -19,20 +30,17 @@ _CONDITIONS = regex(
 DIET = regex(
     r"(?:an? |strict |lifelong |a strict |a lifelong )?(vegetarian|vegan|pescatarian|pescetarian|gluten[- ]free|teetotal|kosher|halal)\b(?! (?:food|restaurant|recipe|chef|cook|diet|option|dish|meal|friend|at heart|curious|on))"
 )
-_DRINKS = regex(
-    rf"{FOODS}(?:(?:, |,? (?:and|or) ){FOODS}){{0,4}}(?=\s*(?:[,.;!)]|$)|\s+(?:and(?! bolts)|but|because(?! it\b)|so|at all|or|since|due to)\b)"
-)
 _HEALTH = regex(
     r"(?:(?:type (?:1|2|one|two) )?diabetic|(?:lactose|gluten|histamine|fructose)[- ]intolerant|colou?r[- ]?blind|(?:legally |partially )?blind|(?:partially )?deaf|hard of hearing|visually impaired|in a wheelchair|claustrophobic|epileptic|asthmatic)"
     r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|in (?:my|one)|because)\b)(?! (?:to|with|by|as)\b)"
 )
-_FEARS = regex(
-    r"(?:heights|flying|spiders|snakes|dogs|needles|deep water|water|the dark|enclosed spaces|tight spaces|crowds|horses|bees|wasps|blood|elevators|escalators)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|because)\b)"
-)
 _UNABLE = regex(
-    r"(?:swim|drive|cycle|ride a bike|climb stairs|walk (?:far|long distances)|lift (?:heavy things|anything heavy)|have (?:caffeine|alcohol|gluten|dairy|sugar|nuts|shellfish|lactose)|stand for long|tolerate (?:lactose|gluten|dairy|alcohol|caffeine|heat))"
+    r"(?:swim|drive|cycle|ride a bike|climb stairs|walk (?:far|long distances)|lift (?:heavy things|anything heavy)|have (?:caffeine|alcohol|gluten|dairy|sugar|nuts|shellfish|lactose)|stand for long)"
     r"(?=\s*(?:[.;!)]|$)|,(?! (?:can|right)\b)|\s+(?:and|but|so|because|due to|at all|since)\b)"
 )
+_FOOD = regex(rf"\b(?:{FOODS}|any|anything)\b(?! and bolts)", re.IGNORECASE)
+_PASSING = regex(r"\s+because (?:it|they|there)\b")
+_AMOUNT = regex(r"(?:much|more|enough|another|so|too|as|out)\b")
 _ABSTRACT = regex(r"(?:ity|ness|ism|ship|hood|dom)$")
 _NO_ALLERGEN = frozenset(
     """morning mornings monday mondays sunday sundays work people drama nonsense effort commitment math maths homework fun boredom
@@ -54,7 +62,7 @@ def _read_after_all(sentence: str, pos: int) -> Value | None:
 
 
 def read_allergen(sentence: str, pos: int) -> Value | None:
-    found = read_noun_phrase(sentence, pos, "most" if sentence.startswith(("most ", "all "), pos) else None)
+    found = read_noun_phrase(sentence, pos)
     if found is None:
         return None
     tokens = found[0].lower().split()
@@ -67,7 +75,19 @@ def read_allergen(sentence: str, pos: int) -> Value | None:
     return found
 
 
-_read_avoided, _read_unable = read_lasting(_DRINKS), read_lasting(_UNABLE)
+def _read_avoided(sentence: str, pos: int) -> Value | None:
+    """What somebody leaves out for good, whole."""
+    found = read_noun_phrase(sentence, pos) if lasting(sentence[pos:]) else None
+    return None if found is None or _PASSING.match(sentence, found[1]) or _AMOUNT.match(sentence, pos) else found
+
+
+def _read_food(sentence: str, pos: int) -> Value | None:
+    """The same, if it is something to eat or drink, or anything of a kind."""
+    found = _read_avoided(sentence, pos)
+    return found if found is not None and _FOOD.search(found[0]) else None
+
+
+_read_unable = read_lasting(_UNABLE)
 ENDED: Final = (
     rule("diet", r"(?:[Ii]'m|[Ii] am) (?:no longer|not) ", read_group(DIET, 1), retracts=True),
     rule("allergic_to", rf"{NO_LONGER}allergic to ", read_allergen, retracts=True),
@@ -85,13 +105,16 @@ RULES: Final = (
     rule("diet", IM, read_group(DIET, 1)),
     rule("diet", r"[Ii] (?:recently )?(?:became|went) ", read_group(DIET, 1)),
     rule("diet", IVE + r"been ", read_group(DIET, 1)),
-    rule("avoids", rf"[Ii] {FIRM}(?:don't|do not|never|won't) (?:eat|drink) (?:any |anything with )?", _read_avoided),
-    rule("avoids", rf"[Ii] {FIRM}(?:can't|cannot|can not|must not|mustn't|may not) (?:eat|drink|have) (?:any |anything with )?", _read_avoided),
-    rule("avoids", rf"(?:[Ii]'m|[Ii] am) {FIRM}(?:not allowed to|not supposed to|unable to) (?:eat|drink|have) (?:any |anything with )?", _read_avoided),
-    rule("avoids", rf"[Ii] {FIRM}(?:have to |need to |must |try to )?(?:avoid|stay away from|stay off|abstain from) (?:eating |drinking )?(?:any |all )?", _read_avoided),
-    rule("avoids", rf"(?:[Ii]'ve|[Ii] have) {FIRM}(?:given up|cut out|stopped eating|stopped drinking|quit) (?:all )?", _read_avoided),
+    rule("avoids", rf"(?:{I_OR_WE}|[Ii]'?d ){FIRM}(?:don'?t|do not|(?:would )?never|w(?:ill|ould) not|won'?t|will never|refuse to) (?:eat|drink) ", _read_avoided),
+    rule("avoids", rf"(?:{I_OR_WE}{FIRM}(?:can'?t|cannot|can not|must not|mustn't|may not)|{IM}(?:not allowed to|not supposed to|unable to)) (?:eat|drink) ", _read_avoided),
+    rule("avoids", rf"(?:{I_OR_WE}{FIRM}(?:can'?t|cannot|can not|must not|mustn't|may not)|{IM}(?:not allowed to|not supposed to|unable to)) have ", _read_food),
+    rule("avoids", rf"{I_OR_WE}{FIRM}(?:\w+ly )?(?:tend to |try to )?(?:avoid|stay away from|keep away from|stay off|abstain from|steer clear of) (?:eating |drinking )?", _read_avoided),
+    rule("avoids", rf"{I_OR_WE}{FIRM}(?:have to |need to |must )(?:avoid|stay away from|stay off|abstain from) (?:eating |drinking )?", _read_food),
+    rule("avoids", rf"{IVE}{FIRM}(?:given up|cut out|stopped eating|stopped drinking|quit) ", _read_food),
     rule("health", IM, read_group(_HEALTH)),
-    rule("afraid_of", rf"{IM}(?:very |deathly |terribly |absolutely )?(?:afraid|scared|terrified) of ", read_group(_FEARS)),
+    rule("afraid_of", rf"{IM}(?:very |deathly |terribly |absolutely )?(?:afraid|scared|terrified) of ", read_noun_phrase),
+    rule("afraid_of", rf"{IVE}(?:got )?an? (?:\w+ )?(?:fear|phobia|terror|horror) of ", read_noun_phrase),
     rule("cannot", rf"[Ii] {FIRM}(?:can't|cannot|can not|am not able to|am unable to|must not|mustn't|never learned to|never learnt to) ", _read_unable),
+    rule("cannot", rf"{I_OR_WE}{FIRM}(?:can'?t|cannot) (?=(?:wear|tolerate|handle|stomach|cope with|deal with) )", read_infinitive),
     rule("cannot", r"(?:[Ii]'m|[Ii] am) (?:not able|unable|not allowed) to ", _read_unable),
 )  # fmt: skip

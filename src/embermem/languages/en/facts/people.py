@@ -44,6 +44,12 @@ _MY_KIN = (
     rf"[Mm]y (?:older |elder |younger |little |big |eldest |youngest |baby )?(?P<kin>{_KIN})(?:,? (?P<who>{CAP}))?,? "
 )
 _MY_KIN_S = rf"[Mm]y (?:older |elder |younger |little |big |eldest |youngest |baby )?(?P<kin>{_KIN})"
+_TASTES = (
+    ("likes", "likes|loves|enjoys|adores"),
+    ("dislikes", "hates|dislikes|can'?t stand|doesn'?t (?:really )?like|has no interest in"),
+    ("avoids", "avoids|stays away from"),
+    ("prefers", "prefers"),
+)
 _DEAD_PET = regex(
     rf"(?P<kind>{_LIST_PETS}),? (?P<name>[A-Z][a-z]+),? (?:has |was |had to be |is )?(?:just |sadly |finally |already )?"
     r"(?:died|dead|passed (?:away|on)|put (?:down|to sleep))(?=\s*(?:[,.;!)]|$)|\s+(?:last|yesterday|today|this|on|in|at|two|three|a|an|\d+|and|of|peacefully|suddenly)\b)"
@@ -129,6 +135,5 @@ RULES: Final = (
     rule("age", _MY_KIN + r"is ", read_age(AGE_OLD)),
     rule("allergic_to", _MY_KIN + r"is allergic to ", read_allergen),
     rule("diet", _MY_KIN + r"is ", read_group(DIET, 1)),
-    rule("likes", _MY_KIN + r"(?:really )?(?:likes|loves|enjoys) ", read_noun_phrase),
-    rule("dislikes", _MY_KIN + r"(?:really )?(?:hates|dislikes) ", read_noun_phrase),
+    *(rule(taste, rf"{_MY_KIN}(?:really |always |only )?(?:{said}) ", read_noun_phrase) for taste, said in _TASTES),
 )  # fmt: skip

@@ -14,6 +14,8 @@ from embermem.languages.facts.rules import Rule, Value
 Read = Callable[[str, int], "Value | None"]
 """Reads a value at a position of a sentence."""
 
+SENTENCE_CHARS = 400
+"""Of a longer sentence this many characters are read."""
 GONE = regex(r"\s+(?:anymore|any more|any longer|these days|now)\b", re.IGNORECASE)
 CAP = r"[A-ZÀ-ÖØ-Þ][\w'.&-]*(?<!\.)"
 ADV = r"(?:(?:really|absolutely|also|just|actually|currently|now|still|truly|totally|recently|finally|already|even|do|both|certainly|definitely|especially|personally|simply|mostly|usually|all|always|generally|originally|only|so|sure|quite|particularly|genuinely|officially|presently|much|kind of|sort of) ){0,2}"

@@ -13,7 +13,8 @@ _ASKS = (
     r"|tips|advice|don't|isn't|aren't|can't|know of|wanna|want to|care to|mind|ever|need|fancy|ready|and you|you)\b"
 )
 _TURN = regex(
-    rf"(?:\s*[,;:–—]|\s+-|\.{{2,}}|\s(?=(?:and|but|so) ))\s*(?:(?:and|but|so|then|also) )?(?={_ASKS})", re.IGNORECASE
+    rf"(?:\s*[,;:–—]|\s+-|\.{{2,}}|\s(?=(?:and|but|so) |any (?:tips|ideas|suggestions|recommendations|recs|advice)\b))\s*(?:(?:and|but|so|then|also) )?(?={_ASKS})",
+    re.IGNORECASE,
 )
 _TAG = regex(
     r"(?:(?:is|are|do|does|did|was|were|have|has|had|can|could|would|will|should|am)(?:n't| not)? (?:i|you|it|he|she|they|we|that|there)|right|huh|eh|ok|okay|no|yes|correct|true|innit|remember|you know|know what i mean|deal|yeah)\W*$",
