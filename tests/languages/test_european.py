@@ -85,6 +85,7 @@ Mi película favorita es El Sur. | favorite_movie: El Sur
 Hago yoga y toco el piano. | hobby: yoga; plays: el piano
 Ayer compré una bicicleta eléctrica. | did: compró una bicicleta eléctrica
 Me casé en junio de 2020. | did: se casó
+Ya puse la ofrenda y me puse el vestido. | did: se puso el vestido
 Mi marido y yo hemos comprado una casa. | has_relative: marido; did: ha comprado una casa
 La semana que viene voy a mudarme a Valencia. | plans: mudarse a Valencia
 Me gustaría visitar Japón. | would_like_to: visitar Japón

@@ -146,6 +146,8 @@ def _to_do(match: re.Match[str]) -> str:
     return re.sub(r"(?<=r)(?:me|nos)\b", "se", match["verb"].lower())
 
 
+_WITH_ME: Final = "|".join(verb[3:] for verb in PAST if verb.startswith("me ") and verb[3:] not in PAST)
+"""Verbs that are known with "me" alone: "me puse", not "puse"."""
 _PAST: Final = "|".join(sorted((verb.removeprefix("me ") for verb in PAST), key=len, reverse=True))
 _PERFECT: Final = "|".join(sorted(PARTICIPLES, key=len, reverse=True))
 _TO_DO: Final = "|".join(sorted(map(re.escape, TO_DO), key=len, reverse=True))
@@ -224,7 +226,7 @@ _FAVORITES: Final = tuple(
 _DONE: Final = (
     _frame("did", rf"\b(?P<self>me )?(?P<perfect>he )(?:por fin |ya |recién )?(?P<verb>{_PERFECT})\b", _event(), prefix=_third),
     _frame("did", rf"\b(?P<self>nos )?(?P<perfect>hemos )(?:por fin |ya )?(?P<verb>{_PERFECT})\b", _event(), prefix=_third),
-    _frame("did", rf"(?<!no )(?<!lo )(?<!la )(?<!te )(?<!le )\b(?P<self>me )?(?P<perfect>(?!))?(?P<verb>{_PAST})(?!\w)", _event(), prefix=_third),
+    _frame("did", rf"(?<!no )(?<!lo )(?<!la )(?<!te )(?<!le )\b(?P<self>me )?(?P<perfect>(?!))?(?!(?<!\bme )(?:{_WITH_ME})(?!\w))(?P<verb>{_PAST})(?!\w)", _event(), prefix=_third),
     _frame("plans", rf"(?<!no )\b(?:(?:me |nos )?(?:voy|vamos) a|pienso|planeo|planeamos|tengo pensado|tengo previsto|tenemos previsto|he decidido|hemos decidido) (?P<verb>(?:{_TO_DO}))(?!\w)", _event(), prefix=_to_do),
     _frame("plans", r"(?<!no )\b(?:me voy|nos vamos|viajo|viajamos) (?:de viaje |de vacaciones )?(?=(?:a|al) )", _event(), prefix=lambda _: "ir"),
     _frame("plans", r"(?<!no )\b(?:voy|vamos) (?=(?:a|al) (?!\w+[aei]r(?:me|nos|se|lo|la)?\b))", _event(), prefix=lambda _: "ir", needs_date=True),
