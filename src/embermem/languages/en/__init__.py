@@ -56,11 +56,6 @@ class English(Language):
 
         return is_thing(word)
 
-    def headline(self, statement: str, limit: int) -> str:
-        from embermem.languages.en.phrases import headline
-
-        return headline(statement, limit)
-
     def both(self, one: str, other: str) -> str:
         return f"{one} and {other}"
 
