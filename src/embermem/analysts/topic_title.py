@@ -99,7 +99,8 @@ def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], setting
         one.pages = {at for at, share in enumerate(shares) if share >= _ABOUT}
         one.is_phrase = one.text in dict(_phrases_in(one.text, language, is_known))
         mean = sum(worth.get(word, 0.0) for word in one.words) / (1 + len(one.words))
-        kind = _ALONE if len(one.words) == 1 else 1.0 if one.is_phrase else _CLAUSE
+        cut = one.is_phrase and not language.spaced and len(one.pages) < _OFTEN  # two words that may be parts of others
+        kind = _ALONE if len(one.words) == 1 or cut else 1.0 if one.is_phrase else _CLAUSE
         if min(one.pages, default=0) > 0:
             kind *= _NOT_FIRST
         one.score = mean * kind / (1.0 + _LATER * one.place)
@@ -157,10 +158,17 @@ def _found(parts: Sequence[SummaryPart], language: Language, is_known: bool) -> 
 
 
 def _best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -> Sequence[_Phrase]:
-    """The one or two that make a heading, of those ranked; a second one only if it is about a good share of the pages
+    """The one or two that make a heading, of those ranked: what says more of a word before the word alone; a second
+    one only if it is about a good share of the pages
     that the first one leaves, and both are phrases."""
-    for other in ranked[1:]:
-        first = ranked[0]
+    if not ranked:
+        return []
+    first = ranked[0]
+    if len(first.words) == 1:
+        first = next((one for one in ranked if len(one.words) > 1 and first.words[0] in one.words), first)
+    for other in ranked:
+        if other is first:
+            continue
         if other.score < settings.second_phrase * first.score:
             break
         if len(other.words) == 1 and len(other.pages) < _OFTEN:
@@ -171,7 +179,7 @@ def _best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -
             continue
         if first.is_phrase and other.is_phrase:
             return [first, other]
-    return ranked[:1]
+    return [first]
 
 
 def _size(phrase: _Phrase) -> int:
