@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from embermem import languages
+from embermem.core.text import fold
 from embermem.languages import Language
-from embermem.languages.words import language_of_run, placed_runs
+from embermem.languages.vocabularies import script_of
+from embermem.languages.words import language_of_run, placed_runs, vocabularies
+
+_DRAWN_OUT = re.compile(r"([^\W\d_])\1\1|^(?:[hj]+[aeiou]+){2,}h*$", re.IGNORECASE)
 
 
 def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str, ...]:
@@ -21,20 +26,28 @@ def keywords(text: str, limit: int = 8, *, max_chars: int = 20_000) -> tuple[str
     counts: Counter[str] = Counter()
     weight: dict[str, float] = {}
     text = text[:max_chars]
-    total = 0
-    otherwise = languages.spelled(text)
-    for run, start in placed_runs(text):
-        language = otherwise if run.isascii() else language_of_run(run, otherwise)
-        for word in language.keywords_of(run):
-            total += 1
-            bonus = _bonus(word, run, text, start, language)
-            if word not in counts:
-                weight[word] = bonus + 0.3 / (1.0 + total / 20.0)
-            else:
-                weight[word] = max(weight[word], bonus)
-            counts[word] += 1
+    for total, (word, run, start, language) in enumerate(placed_keywords(text), 1):
+        bonus = _bonus(word, run, text, start, language)
+        if word not in counts:
+            weight[word] = bonus + 0.3 / (1.0 + total / 20.0)
+        else:
+            weight[word] = max(weight[word], bonus)
+        counts[word] += 1
     order = sorted(counts, key=lambda w: (-(weight[w] * (1.0 + min(counts[w], 5) * 0.5)), w))
     return tuple(order[:limit])
+
+
+def placed_keywords(text: str) -> Iterator[tuple[str, str, int, Language]]:
+    """Each keyword of a text, with its run, where that starts, and its language. A word that shows a feeling by a
+    repeated letter ("yesss") is none, nor is a function word of a language of which only these are known."""
+    otherwise, known = languages.spelled(text), vocabularies(text)
+    for run, start in placed_runs(text):
+        language = otherwise if run.isascii() else language_of_run(run, otherwise)
+        own = known.get(script_of(run[0])) if language is languages.default() else None
+        if _DRAWN_OUT.search(run) or (own is not None and not own.terms_of(fold(run))):
+            continue
+        for word in language.keywords_of(run):
+            yield word, run, start, language
 
 
 def _bonus(word: str, run: str, text: str, start: int, language: Language) -> float:

@@ -20,7 +20,7 @@ from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
 from embermem.core.config import ExtractiveSettings
 from embermem.core.patterns import regex
-from embermem.core.types import ChainId, FactProposal, Page, Role, Source, Utterance
+from embermem.core.types import ChainId, FactProposal, Page, Role, Source, Utterance, UtteranceId
 from embermem.languages.people import no_name
 from embermem.languages.words import asks, sentences, terms, unspaced
 
@@ -43,6 +43,12 @@ _COMPETING = 60
 """Sentences of a page of which phrases are taken."""
 _READ = 40
 """Sentences of a message that compete, the first ones."""
+_FACT = 0.3
+"""What a sentence that a fact rests on tells more of its page's matter."""
+_FIRST, _AGAIN = 0.6, 0.2
+"""The same for the first sentence of its page, and for each word that another message of the page has too."""
+_CLAUSES = 3
+"""Sentences of a page of which a clause may be a title."""
 _BRACKETS = regex(r"\s*\[[^\]\n]{0,400}\]")
 _MARKUP = regex(r"^(?:(?:[#>]+|[-+*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
 _CODE = regex(
@@ -98,11 +104,12 @@ class TopicText:
         """Facts that rest on the page, and statements with their speaker. A page with any words gives at least one,
         any other an empty one, which says where it stands."""
         said = [one for u in page.utterances for one in _sentences(u, self._settings)]
-        told = _told([*_facts(page, facts), *_statements(page, said, self._settings)], self._settings)
+        stated = [*_statements(page, said, self._settings)]
+        told = _told([*_facts(page, facts), *stated], self._settings)
         if not told:
             whole = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
             return (SummaryPart(chain_id=chain_id, text="", sources=whole),)
-        phrases = _spoken_of(page, said, self._settings)
+        phrases = _spoken_of(page, said, _titled(page, stated, facts), self._settings)
         return tuple(
             SummaryPart(chain_id=chain_id, text=_closed(one.text), sources=one.sources, phrases=phrases) for one in told
         )
@@ -229,8 +236,35 @@ def _with_speaker(text: str, utterance: Utterance, several: bool) -> str:
     return language.said_by(language.assistant if utterance.role.agent_side else language.people.user, text)
 
 
-def _spoken_of(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) -> tuple[str, ...]:
-    """The phrases of a page that could stand in a heading."""
+def _titled(page: Page, stated: Sequence[_Sentence], facts: Sequence[FactProposal]) -> Sequence[str]:
+    """The sentences of a page that tell most of its matter, without their speakers: of an assistant's talk its user's.
+    The first one begins with it, an answer says its words again, and a fact rests on it."""
+    asked = _is_asked(page)
+    told = [(s.utterance_id, s.start or 0) for fact in facts for s in fact.sources]
+    said = {u.id: term_set(u.text) for u in page.utterances}
+    others = [one for one in stated if not (asked and one.text.startswith(ASSISTANTS))]
+
+    def matter(one: _Sentence) -> float:
+        again = max(
+            (len(one.terms & words) for u, words in said.items() if u != one.sources[0].utterance_id), default=0
+        )
+        return (
+            one.worth
+            + _FACT * any(_says(one, *where) for where in told)
+            + _FIRST * (one is others[0])
+            + _AGAIN * min(again, 3)
+        )
+
+    ranked = sorted(others, key=lambda one: -matter(one))
+    return [SPEAKER.sub("", one.text, count=1) for one in ranked[:_CLAUSES]]
+
+
+def _says(one: _Sentence, utterance_id: UtteranceId, at: int) -> bool:
+    return any(s.utterance_id == utterance_id and (s.start or 0) <= at < (s.end or 0) for s in one.sources)
+
+
+def _spoken_of(page: Page, said: Sequence[_Said], told: Sequence[str], settings: ExtractiveSettings) -> tuple[str, ...]:
+    """The phrases and clauses of a page that could stand in a heading."""
     texts, users = list[str](), set[int]()
     asked = _is_asked(page)
     for utterance, _, _, text, is_code in said:
@@ -238,7 +272,7 @@ def _spoken_of(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) 
             users |= {len(texts)} if asked and not utterance.role.agent_side else set()
             texts.append(text)
     people = {word for u in page.utterances for word in in_order(u.speaker)}
-    return spoken_of(texts, users, people, settings)
+    return spoken_of(texts, users, people, told, settings)
 
 
 # --------------------------------------------------------------------------------------------------------- which stay

@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from embermem import languages
+from embermem.analysts.keywords import placed_keywords
 from embermem.analysts.memoized import memoized
 from embermem.core.changes import SummaryPart
 from embermem.core.config import ExtractiveSettings
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages import Language
 from embermem.languages.words import runs, sentences
 
-_RARE = 0.15
-"""The weight of a word that is no keyword of its segment beside one that is, relative to the highest."""
-_ALONE = 0.5
-"""What a phrase of one word is worth in a title, if one page says it; half as much more for each other page."""
-_LATER = 0.08
+_LATER = 0.12
 """What each place in the phrases of its page takes from a phrase: a page's first ones are said most often."""
+_NOT_FIRST = 0.65
+"""What one is worth in a title that is not of the segment's first page, which begins with its matter."""
 _NO_THING = 0.3
 """What an adjective or a verb is worth in a title beside a noun."""
 _FUNCTION_WORDS = 0.08
 """The share of function words from which a text is in the language that it is read as."""
-_LONG = 6
-"""Letters of a word that may be a title in a language that nobody knows."""
-_LONGER = 0.4
-"""What a phrase of several words is worth at least beside the best of one word, to stand in its place."""
-_OFTEN = 2.0
-"""How often a single word must be told to be the second in a title."""
+_OFTEN = 2
+"""How many pages a single word must be said by to be the second in a title."""
 _ABOUT = 0.5
 """The share of a phrase's words that a page says which is about it."""
 _SECOND = 0.3
 """The share of the pages that a title's first phrase is not about, of which the second is to be."""
 _ASKED = 3.0
 """How often a phrase counts that the user says to an assistant: requests say what it is about."""
+_ALONE = 0.5
+"""What one word is worth in a title beside more."""
+_CLAUSE = 0.9
+"""What a clause is worth in a title beside a phrase."""
+_CLAUSE_CHARS = 40
+"""Letters of a clause that is a title."""
 _ADDRESSED = re.compile(r"(?:,\s*|^|[:：]\s*)([^\W\d_]+)(?=,|\s*[.!?]*$)")
 """A word by itself at either end of a sentence: the name of the one who is spoken to."""
-_JOINED = re.compile(r" (?:of|to|in|for|with|at) ")
+_QUOTES = re.compile(r"[\"“”„«»「」『』]")
+_EDGES = " ,;:.!…–—-()。，；：！、\"'“”"
+_LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,;:.!?…)\]\"”]+(?=\s|$)|\s[-–—(]+\s?|[，；：。！？…、（）「」]+|।")
 SPEAKER = re.compile(r"[^:：]{1,40}[:：]\s*")
 ASSISTANTS = tuple(language.said_by(language.assistant, "") for language in languages.all())
 
@@ -51,21 +55,21 @@ class _Phrase:
     words: tuple[str, ...]
     said: float = 0.0
     score: float = 0.0
-    place: int = 8
+    place: int = 0
+    is_phrase: bool = False
     pages: set[int] = field(default_factory=set)
-
-    @property
-    def head(self) -> str:
-        """The keyword that says what kind of thing it is: the last of an English phrase before "of", "to", …"""
-        return next(iter(in_order(_JOINED.split(self.text, maxsplit=1)[0])[::-1]), "")
 
 
 def spoken_of(
-    texts: Sequence[str], users: Collection[int], people: Collection[str], settings: ExtractiveSettings
+    texts: Sequence[str],
+    users: Collection[int],
+    people: Collection[str],
+    told: Sequence[str],
+    settings: ExtractiveSettings,
 ) -> tuple[str, ...]:
-    """The phrases of a page's sentences that could stand in a heading, those said most often first, the longer ones of
-    equals. `users` are the places of what a user says to an assistant: of its answers those with a word of that are
-    taken, if that has any phrase."""
+    """What of a page could stand in a heading: a clause of each of its most telling sentences, which are `told`, and
+    phrases of all, those said most often first, the longer ones of equals. `users` are the places of what a user says
+    to an assistant: of its answers those with a word of that are taken, if that has any phrase."""
     language = _language(texts)
     is_known = _is_known(texts, language)
     found = _phrases(texts, language, is_known, people, lambda place: _ASKED if place in users else 1.0)
@@ -73,26 +77,55 @@ def spoken_of(
     if any(wanted.issuperset(one.words) for one in found):
         found = [one for one in found if not wanted.isdisjoint(one.words)]
     ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
-    return tuple(one.text for one in ranked[: settings.page_phrases])
+    both = dict.fromkeys((*filter(None, map(clause, told)), *(one.text for one in ranked)))
+    return tuple(both)[: settings.page_phrases]
 
 
 def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], settings: ExtractiveSettings) -> str:
+    """The phrase or clause whose words weigh most and are said by most pages, and a second phrase for pages that it is
+    not about."""
     texts = [part.text for part in parts]
     people, called, language = people_of(texts), _called(texts), _language(texts)
-    rare = _RARE * max(weights.values(), default=0.0)
-    pages = _pages(parts)
-    told = _whole(_found(parts, language, _is_known(texts, language), people, called))
-    for one in told:
+    is_known, pages = _is_known(texts, language), _pages(parts)
+    said = Counter(word for words in pages for word in words)
+    worth = {
+        word: weights.get(word, 0.0) * count * (1.0 if language.is_thing(word) else _NO_THING)
+        for word, count in said.items()
+        if word not in called and not _is_called(word, people)
+    }
+    found = _found(parts, language, is_known)
+    for one in found:
         shares = [len(words.intersection(one.words)) / len(one.words) for words in pages]
         one.pages = {at for at, share in enumerate(shares) if share >= _ABOUT}
-        one.score = _score(one, weights, rare, language) * math.sqrt(sum(shares) / max(1, len(pages)))
-    ranked = [one for one in sorted(told, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
-    if not ranked:
-        first = _first_words(texts, weights, people, language)
-        return _stated(texts, language, settings) or _headed(language, first)
-    if all(len(one.words) == 1 for one in ranked) and (statement := _stated(texts, language, settings)):
-        return statement
-    return _headed(language, [one.text for one in _told_best(ranked, len(pages), settings)])
+        one.is_phrase = one.text in dict(_phrases_in(one.text, language, is_known))
+        mean = sum(worth.get(word, 0.0) for word in one.words) / (1 + len(one.words))
+        cut = one.is_phrase and not language.spaced and len(one.pages) < _OFTEN  # two words that may be parts of others
+        kind = _ALONE if len(one.words) == 1 or cut else 1.0 if one.is_phrase else _CLAUSE
+        if min(one.pages, default=0) > 0:
+            kind *= _NOT_FIRST
+        one.score = mean * kind / (1.0 + _LATER * one.place)
+    ranked = [one for one in sorted(found, key=lambda p: (-p.score, -len(p.text), p.text)) if one.score > 0.0]
+    return _headed(language, [one.text for one in _best(ranked, len(pages), settings)])
+
+
+@memoized
+def clause(text: str) -> str:
+    """A sentence as a title, if it is short enough, else its clause with most keywords, cut at a word."""
+    text = _QUOTES.sub("", _begun(text))
+    limit = _CLAUSE_CHARS if languages.of(text).spaced else _CLAUSE_CHARS // 2
+    parts = [text.strip(_EDGES)] if len(text) <= limit else [one.strip(_EDGES) for one in _CLAUSE_END.split(text)]
+    best = max(parts, key=lambda one: len(in_order(one[:limit])))
+    if len(best) <= limit:
+        return best
+    cut = best[: limit + 1].rpartition(" ")[0].split() or [best[:limit]]
+    stops = languages.of(text).stop_words
+    while len(cut) > 1 and fold(cut[-1]) in stops:
+        cut.pop()
+    return " ".join(cut).strip(_EDGES)
+
+
+def _begun(text: str) -> str:
+    return _LEADS.sub("", text, count=1) if _LEADS.match(text) else text
 
 
 def _pages(parts: Sequence[SummaryPart]) -> list[frozenset[str]]:
@@ -105,77 +138,52 @@ def _pages(parts: Sequence[SummaryPart]) -> list[frozenset[str]]:
     return [frozenset(words) for words in said.values()]
 
 
-def _found(
-    parts: Sequence[SummaryPart],
-    language: Language,
-    is_known: bool,
-    people: Collection[str],
-    called: Collection[str],
-) -> list[_Phrase]:
-    """The phrases of parts and their pages; of an assistant's answers those alone that its pages are known by. Each is
-    said as often as there are pages that say it."""
+def _found(parts: Sequence[SummaryPart], language: Language, is_known: bool) -> list[_Phrase]:
+    """The phrases and clauses of parts and their pages; of an assistant's answers those alone that its pages are known
+    by. Of those with the same words the shortest is taken; of one word the longest, which says what of it."""
     found: dict[tuple[str, ...], _Phrase] = {}
-    before: tuple[str, ...] = ()
-    page = 0
     for part in parts:
-        page, before = page + (part.phrases != before), part.phrases  # all sentences of a page have the same
-        asked = part.phrases and part.text.startswith(ASSISTANTS)
-        texts = [] if asked else [part.text[len(_who(part.text)) :]]
-        own = (_Phrase(text, in_order(text), place=place) for place, text in enumerate(part.phrases))
-        for one in (*own, *_phrases(texts, language, is_known, people, lambda place: 1.0)):
-            if one.words and _is_of_things(one.text, one.words, people) and not set(called).issuperset(one.words):
+        own = [_Phrase(text, in_order(text), place=place) for place, text in enumerate(part.phrases)]
+        if not (part.phrases and part.text.startswith(ASSISTANTS)):
+            text = part.text[len(_who(part.text)) :]
+            own += [_Phrase(one, words, place=8) for one, words in _phrases_in(text, language, is_known)]
+            own.append(_Phrase(clause(text), in_order(clause(text)), place=8))
+        for one in own:
+            if one.words:
                 same = found.setdefault(one.words, one)
-                same.pages.add(page)
                 same.place = min(same.place, one.place)
-    for one in found.values():
-        one.said = float(len(one.pages))
+                if len(one.text) < len(same.text) if len(one.words) > 1 else len(one.text) > len(same.text):
+                    same.text = one.text
     return list(found.values())
 
 
-def _stated(texts: Sequence[str], language: Language, settings: ExtractiveSettings) -> str:
-    """The first fact of a summary that is short enough for a heading; "" where there is none."""
-    facts = (text for text in texts if text and SPEAKER.match(text) is None)
-    return next((told for text in facts if (told := language.headline(text, settings.title_words))), "")
-
-
-def _told_best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -> Sequence[_Phrase]:
-    """The one or two phrases that make a heading, of those ranked: phrases of several words before single ones, which
-    say little; a second one only if it is about a good share of the pages that the first one leaves."""
-    best = ranked[0]
-    least = _LONGER * best.score
-    longer = [
-        one for one in ranked if len(one.words) > 1 and one.score >= least and 2 * len(one.pages) >= len(best.pages)
-    ]
-    first = (longer or ranked)[0]
+def _best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -> Sequence[_Phrase]:
+    """The one or two that make a heading, of those ranked: what says more of a word before the word alone; a second
+    one only if it is about a good share of the pages
+    that the first one leaves, and both are phrases."""
+    if not ranked:
+        return []
+    first = ranked[0]
+    if len(first.words) == 1:
+        first = next((one for one in ranked if len(one.words) > 1 and first.words[0] in one.words), first)
     for other in ranked:
+        if other is first:
+            continue
         if other.score < settings.second_phrase * first.score:
             break
-        if other is first or (len(other.words) == 1 and longer):
-            continue
-        if len(other.words) == 1 and other.said < _OFTEN:
+        if len(other.words) == 1 and len(other.pages) < _OFTEN:
             continue
         if len(other.pages - first.pages) < max(1.0, _SECOND * (pages - len(first.pages))):
             continue
         if set(other.words) & set(first.words) or _size(first) + _size(other) > settings.title_words - 1:
             continue
-        return [first, other]
+        if first.is_phrase and other.is_phrase:
+            return [first, other]
     return [first]
 
 
 def _size(phrase: _Phrase) -> int:
     return max(len(phrase.text.split()), len(phrase.words))
-
-
-def _first_words(
-    texts: Sequence[str], weights: Mapping[str, float], people: Collection[str], language: Language
-) -> list[str]:
-    """The two most telling words that could be things."""
-    called = _called(texts)
-    said = {word for text in texts for word in in_order(text)}
-    if not _is_known(texts, language):
-        said = {word for word in said if len(word) >= _LONG}
-    ranked = sorted(said & weights.keys(), key=lambda word: (-weights[word], word))
-    return [w for w in ranked if language.is_thing(w) and w not in called and not _is_called(w, people)][:2]
 
 
 def _headed(language: Language, things: Sequence[str]) -> str:
@@ -207,13 +215,9 @@ def _phrases(
 
 @memoized
 def _phrases_in(text: str, language: Language, is_known: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The phrases of a text that have keywords, each with these; for a language that nobody knows the longer words: the
-    short ones are mostly function words."""
-    parts = (text[start:end] for start, end in sentences(text))
-    if is_known:
-        phrases = (phrase for part in parts for phrase in language.phrases(part))
-    else:
-        phrases = (word for part in parts for word in Language.phrases(language, part) if len(word) >= _LONG)
+    """The phrases of a text that have keywords, each with these; none in a language that nobody knows."""
+    parts = (text[start:end] for start, end in sentences(text) if is_known)
+    phrases = (phrase for part in parts for phrase in language.phrases(part))
     return tuple((phrase, words) for phrase in phrases if (words := in_order(phrase)))
 
 
@@ -269,34 +273,10 @@ def _is_called(word: str, people: Collection[str]) -> bool:
     return word in people or (len(word) > 2 and any(name.startswith(word) for name in people))
 
 
-def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language: Language) -> float:
-    """The mean weight of a phrase's words, the head counted twice, less where its page says it late; of a word by
-    itself a part of it."""
-    told = {word: weights.get(word, 0.0) * (1.0 if language.is_thing(word) else _NO_THING) for word in phrase.words}
-    names = _short_names(phrase.text)
-    total = sum(told.values()) + rare * names
-    if len(told) + names == 1 and _size(phrase) == 1:
-        mean = total * min(1.0, _ALONE * (1.0 + 0.5 * (phrase.said - 1.0)))
-    else:
-        mean = (total + told.get(phrase.head, 0.0)) / (len(told) + names + 1)
-    return mean / (1.0 + _LATER * phrase.place)
-
-
-@memoized
-def _short_names(text: str) -> int:
-    """How many names a phrase has of which no keyword is made."""
-    return sum(run[0].isupper() and not in_order(run) for run in runs(text))
-
-
 @memoized
 def in_order(text: str) -> tuple[str, ...]:
     """The keywords of a text in the order in which they stand, each once."""
-    otherwise = languages.spelled(text)
-    found: dict[str, None] = {}
-    for run in runs(text):
-        language = otherwise if run.isascii() else languages.by_signs(run)
-        found |= dict.fromkeys(language.keywords_of(run))
-    return tuple(found)
+    return tuple(dict.fromkeys(word for word, *_ in placed_keywords(text)))
 
 
 def _language(texts: Iterable[str]) -> Language:

@@ -555,7 +555,7 @@ class ExtractiveSettings:
     page_phrases: int = 8
     """Phrases that a page gives to its segment's title."""
     title_words: int = 8
-    second_phrase: float = 0.35
+    second_phrase: float = 0.25
     """The worth of a title's second phrase, relative to that of its first."""
 
     break_after_s: float = 6 * 3600.0

@@ -167,10 +167,6 @@ class Language:
         """Whether a keyword could be the name of a thing, as far as the language knows."""
         return True
 
-    def headline(self, statement: str, limit: int) -> str:
-        """A statement as a heading of at most so many words; "" where it is too long."""
-        return statement if len(statement.split()) <= limit and len(statement) <= 6 * limit else ""
-
     def both(self, one: str, other: str) -> str:
         """A heading of two things: "knee pain and sleep"."""
         return f"{one}{self.joint}{other}"

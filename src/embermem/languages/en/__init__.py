@@ -61,11 +61,6 @@ class English(Language):
 
         return is_thing(word)
 
-    def headline(self, statement: str, limit: int) -> str:
-        from embermem.languages.en.phrases import headline
-
-        return headline(statement, limit)
-
     def name_for(self, text: str, words: Iterable[str]) -> str | None:
         """English; only of a text that begins with three words of plain letters."""
         told = list(words)

@@ -378,16 +378,3 @@ def _is_name(said: Sequence[Token], at: int) -> bool:
     return (len(text) > 1 and text[1:2].isupper()) or (
         at + 1 < len(said) and said[at + 1].text[0].isupper() and said[at + 1].is_word
     )
-
-
-_CUT_BEFORE: Final = _set("for with because since while when after before until so but and or in on at from about near")
-
-
-def headline(text: str, limit: int) -> str:
-    """A short statement as a heading of at most so many words: cut before a phrase that it can do without. "" where it
-    cannot be cut."""
-    said = text.rstrip(".!").split()
-    if len(said) <= limit:
-        return " ".join(said)
-    places = (at for at in range(limit, 3, -1) if said[at].lower() in _CUT_BEFORE)
-    return " ".join(said[: next(places, 0)]).rstrip(",;")

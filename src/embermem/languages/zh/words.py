@@ -24,6 +24,15 @@ FUNCTION: Final = STOP_WORDS | frozenset(
     得 地 过 来 里 些 样 那 此 每 各 您 咱 俺 可 能 没 已 曾 将
     """.split()
 )
+_PARTICLE = regex(
+    "(?<=..)(?:에서[는도]?|으로는?|이라[고는]|(?:한테|까지|부터)는?|에게|이랑|하고|처럼|보다|마다|밖에|들?[은는을를에과와]"
+    "|(?<=...)들?[이가도의만로랑])$"
+)
+"""What follows a Korean noun; a single syllable that nouns end with too, behind three."""
+_PREDICATE = regex(
+    "[었았했였겠]|(?:니다|.요|니까|라니|는데|려고|거든|잖아|할게|해줘|하다|한다|된다|없다|있다|없음|있음|해서|하면)$"
+)
+"""A Korean verb or adjective, by its ending."""
 _LONGEST_RUN = 2_000
 """Characters of an unbroken run that are cut into words."""
 _SIGN = regex(f"[{SIGNS}]")
@@ -51,7 +60,11 @@ def search_terms_of(run: str) -> tuple[str, ...]:
 
 
 def keywords_of(run: str) -> tuple[str, ...]:
-    """The words of a run that may be keywords: of two characters at least, no fillers."""
+    """The words of a run that may be keywords: of two characters at least, no fillers; a Korean word without its
+    particle."""
+    if _HANGUL.match(run):
+        stem = _PARTICLE.sub("", run[:_LONGEST_RUN])
+        return (stem,) if len(stem) > 1 and not _PREDICATE.search(run) and stem not in words_of("zh", "fillers") else ()
     return _keywords(run[:_LONGEST_RUN])
 
 
