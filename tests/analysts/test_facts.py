@@ -7,12 +7,8 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import page
-<<<<<<< HEAD
 from .sentences import EVENTS, NEGATIVE, POSITIVE, rows, texts
-=======
-from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
 from .tastes import NO_TASTES, TASTES
->>>>>>> ca2e2b89a7c1e6df60f7aebaafd5db37791c0242
 
 ANALYST = ExtractiveAnalyst()
 

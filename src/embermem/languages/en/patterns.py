@@ -86,12 +86,11 @@ TALK: Final = Talk(
     ),
 )  # fmt: skip
 
-FIRST_PERSON: Final = regex(r"\b(?:[Ii]m?|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ")
+FIRST_PERSON: Final = regex(
+    r"\b(?:[Ii](?:m|ve|d)?|[Ff]or me|[Nn]ot|[Nn]othing with|[Nn]ever|[Dd]on'?t|[Cc]an'?t|[Hh]ate|[Pp]refer"
+    r"|(?:[Ss]ick|[Tt]ired|[Ff]ed up) (?:of|with)|[Nn]o interest|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? "
+)
 SCREENING: Final = Screening(
-<<<<<<< HEAD
-=======
-    speaker=r"\b(?:[Ii](?:m|ve|d)?|[Ff]or me|[Nn]ot|[Nn]othing with|[Nn]ever|[Dd]on'?t|[Cc]an'?t|[Hh]ate|[Pp]refer|(?:[Ss]ick|[Tt]ired|[Ff]ed up) (?:of|with)|[Nn]o interest|[Mm]y|[Ww]e|[Oo]ur|[Cc]alls?|[Tt]his is)\b|\b[Aa]s an? ",
->>>>>>> ca2e2b89a7c1e6df60f7aebaafd5db37791c0242
     quoted_speaker=r"\b(?:i|i['’]?m|my|me|we|our|mine)\b",
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|(?<!always )correct (?:this|my|the)"

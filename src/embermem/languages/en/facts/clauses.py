@@ -17,11 +17,7 @@ from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.core.patterns import regex
 from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.clauses.times import timed
-<<<<<<< HEAD
-=======
 from embermem.languages.en.clauses.words import FUNCTION
-from embermem.languages.en.dates import DATES
->>>>>>> ca2e2b89a7c1e6df60f7aebaafd5db37791c0242
 from embermem.languages.en.facts.goals import of_them
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import TASTE_VERBS, items
