@@ -595,8 +595,8 @@ _JOBS = frozenset({"works_as", "works_at"})
 
 def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
     """Which facts of the same subject and attribute a proposal ends: those that say its value; else the one whose value
-    has most of its words; without a value the only one, or all where the attribute has one value at a time. A job that is
-    told by a common noun ("quit the bank") is the only one."""
+    has most of its words; without a value the only one, or all where the attribute has one value at a time. A job told
+    by a common noun ("quit the bank") is the only one."""
     said = [fact for fact in alike if _says(fact, proposal)]
     if said:
         return said
