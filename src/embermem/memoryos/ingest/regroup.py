@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem.core.changes import Cause, Decision, Placed, SegmentEnded, SummaryPart
-from embermem.core.config import ExtractiveSettings
 from embermem.core.types import ChainId, PageId, SegmentId
 from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.claim import Claim
@@ -19,36 +18,25 @@ from embermem.memoryos.ingest.grouping import Group, Grouping, Members, added
 from embermem.memoryos.ingest.topics import words_of
 from embermem.protocols import NotedPage, SegmentState
 
-_SESSION_S = ExtractiveSettings().break_after_s
 _ROUNDS = 2
 """How often segments are joined and chains move after a batch."""
 
 
 def choose(claim: Claim, chain: Sequence[NotedPage], last: SegmentId | None) -> tuple[SegmentId | None, float | None]:
     """Where a new chain goes, of which these pages have come: into the segment that it is most like, with how like it
-    is. One that is like none opens a segment if it has several pages; a page by itself goes where the page of its
-    thread before it is, if that segment began in the same session, and filler does in any case. Where no page is before
-    it, that is where the `last` one is."""
+    is, or into none. Filler goes where the page of its thread before it is, else where the `last` one is."""
     group = Group()
     for noted in chain:
         group.add(noted)
-    best = claim.grouping.topics.nearest(group.words, group.vector_sum, len(chain)) if group.telling else None
-    if best is not None and best[1] >= claim.settings.topic_linkage:
-        return best
-    if group.telling and len(chain) > 1:
+    if not group.telling:
+        first = chain[0].view.page
+        tail = claim.store.work.tails(claim.owner.id, {first.thread: first.no}).get(first.thread)
+        before = None if tail is None else tail.view.page.segment_id
+        return (before if before in claim.segments else last), None
+    best = claim.grouping.topics.nearest(group.words, group.vector_sum, len(chain))
+    if best is None or best[1] < claim.settings.topic_linkage:
         return None, None
-    first = chain[0].view.page
-    tail = claim.store.work.tails(claim.owner.id, {first.thread: first.no}).get(first.thread)
-    before = None if tail is None else tail.view.page.segment_id
-    at = before if before in claim.segments else last
-    if group.telling and (at is None or not _began_with(claim.segments[at], first.said_at)):
-        return None, None
-    return at, None
-
-
-def _began_with(segment: SegmentState, said_at: datetime) -> bool:
-    """Whether a segment began in the session of what was said at a time."""
-    return abs((said_at - segment.said_from).total_seconds()) <= _SESSION_S
+    return best
 
 
 def look_back(claim: Claim, touched: Collection[SegmentId]) -> bool:
@@ -185,7 +173,7 @@ class _LookingBack:
         best = max(found, key=lambda one: found[one], default=None)
         if best is not None and found[best] > own and found[best] >= least:
             return best, found[best]
-        if own < least and len(group.pages) > 1:  # a page by itself is no topic
+        if own < least:
             self._opened += 1
             return SegmentId(f"s{self._claim.next_no}-{self._opened:02}"), None
         return None
