@@ -23,7 +23,7 @@ PLAIN = Assertion(
     negated=False,
     change="none",
     event=False,
-    confidence=0.9,
+    confidence=0.97,
 )
 
 

@@ -31,7 +31,7 @@ def test_what_is_believed_of_assertions() -> None:
             [("sister", "lives_in", "Leeds", False)],
         ),
         "to come": (
-            [at(text, "Leeds", tense="future", confidence=0.95)],
+            [at(text, "Leeds", tense="future")],
             [("user", "plans", "my sister Ana lives in Leeds", False)],
         ),
         "quoted": ([at(text, "Rome")], []),
@@ -58,7 +58,7 @@ def test_what_is_believed_of_assertions() -> None:
             [("user", "dislikes", "pork", False)],
         ),
         "of two readings the surer": (
-            [at(text, "Leeds", confidence=0.88), at(text, "Leeds", attribute="comes_from", confidence=0.93)],
+            [at(text, "Leeds", confidence=0.96), at(text, "Leeds", attribute="comes_from", confidence=0.98)],
             [("user", "comes_from", "Leeds", False)],
         ),
     }
@@ -85,5 +85,5 @@ def test_the_time_of_what_is_asserted() -> None:
 
 def test_a_corrected_plan_takes_the_place_of_the_old_one() -> None:
     text = "the dentist is on the 9th"
-    fixed = at(text, "dentist", attribute="plans", change="fix", confidence=0.95)
+    fixed = at(text, "dentist", attribute="plans", change="fix")
     assert told(text, fixed) == [("user", "plans", "dentist", True), ("user", "plans", "dentist", False)]

@@ -25,10 +25,20 @@ from embermem.protocols import Assertion
 
 __all__ = ["added", "found"]
 
-# From which confidence it is believed: a value, a clause, an end (`reader/CARD.md` has what was right at which).
-LEAST, LEAST_AS_SAID, LEAST_END = 0.85, 0.9, 0.8
-# What is told in every context, or was least often right.
-LEAST_OF = {"name": 0.95, "instruction": 0.95, "has_condition": 0.95}
+# From which confidence it is believed: a value, a clause, an end, and a value of some attributes. What judges found
+# right of a writer's messages, and of talk, that took no part in training decides (`reader/CARD.md`).
+LEAST, LEAST_AS_SAID, LEAST_END = 0.85, 0.9, 0.85
+LEAST_OF = {
+    **dict.fromkeys(("knows", "likes"), 0.6),
+    "has_relative": 0.7,
+    **dict.fromkeys(("cannot", "diet", "speaks", "works_at"), 0.8),
+    "wants_to": 0.85,
+    **dict.fromkeys(("age", "has_condition", "works_as"), 0.9),
+    **dict.fromkeys(
+        ("afraid_of", "allergic_to", "has_pet", "lives_in", "marital_status", "name", "plans", "takes"), 0.95
+    ),
+    "owns": 0.98,
+}
 AS_SAID = frozenset(("cannot", "diet", "did", "does", "instruction", "plans", "prefers", "takes", "wants_to"))
 """Attributes whose values are clauses: they are told in the words that were said."""
 _BELIEVED = AS_SAID | frozenset(
@@ -69,20 +79,29 @@ def added(
     assertions: Sequence[Assertion],
     said_at: datetime,
 ) -> list[tuple[Finding, Language]]:
-    """What rules found, and what was asserted beside it: of words that both read, what the rules say, if it is more
-    than that somebody did something."""
+    """What rules found, and what was asserted beside it. Of words that both read, what the rules say, if it is more
+    than that somebody did or said something; else what was asserted, if that is more."""
+    asserted = list(found(text, screened, assertions, said_at))
     more = [
         one
-        for one in found(text, screened, assertions, said_at)
-        if not any(
-            (rule.attribute not in _VAGUE or one[0].attribute in AS_SAID)
-            and not one[0].retracts
-            and one[0].start < rule.end
-            and rule.start < one[0].end
-            for rule, _ in by_rules
-        )
+        for one in asserted
+        if one[0].retracts or not any(_overlap(one[0], rule) for rule, _ in by_rules if _says_as_much(rule, one[0]))
     ]
-    return sorted((*by_rules, *more), key=lambda pair: pair[0].start)
+    values = [one for one, _ in more if not one.retracts and one.attribute not in AS_SAID]
+    kept = [
+        pair
+        for pair in by_rules
+        if pair[0].attribute not in _VAGUE or not any(_overlap(pair[0], one) for one in values)
+    ]
+    return sorted((*kept, *more), key=lambda pair: pair[0].start)
+
+
+def _says_as_much(rule: Finding, one: Finding) -> bool:
+    return rule.attribute not in _VAGUE or one.attribute in AS_SAID
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def found(
