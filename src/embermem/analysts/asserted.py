@@ -63,6 +63,8 @@ _NOT_MEANT = (
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
 _MONTH = 27
+# Characters around words of time that may say on which side of the day they lie.
+_AROUND = 40
 # Characters of a clause that is told as a plan, and of a sentence that is told as a wish.
 _SHORT, _WHOLE = 80, 200
 _SENTENCE = re.compile(r"[.!?。！？\n]")
@@ -155,9 +157,10 @@ def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -
         return finding
     today, is_plan = said_at.date(), finding.attribute == "plans"
     # "9 march" is read as a date only here, where it is known to be a time.
-    named = text[: time[0]] + text[slice(*time)].title() + text[time[1] :]
-    for span in date_spans(named if len(named) == len(text) else text, said_at):
-        if span.start < time[1] and time[0] < span.end:
+    begin, words = max(0, time[0] - _AROUND), text[slice(*time)]
+    titled = words.title() if len(words.title()) == len(words) else words
+    for span in date_spans(text[begin : time[0]] + titled + text[time[1] : time[1] + _AROUND], said_at):
+        if begin + span.start < time[1] and time[0] < begin + span.end:
             days = span.on_side(1 if is_plan else -1 if finding.attribute == "did" else 0, today)
             if is_plan and days.last >= today:
                 until = _moment(days.last + timedelta(days=1), said_at)
