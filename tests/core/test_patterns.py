@@ -44,7 +44,7 @@ def test_every_pattern_of_ember_compiles() -> None:
         for one in pkgutil.walk_packages([f"{embermem.__path__[0]}/{room}"], f"embermem.{room}.")
     ]
     found = {id(one): one for name in names for one in _patterns(vars(importlib.import_module(name)).values(), 0)}
-    assert len([one.pattern for one in found.values()]) > 500
+    assert len([one.pattern for one in found.values()]) > 400
 
 
 def _patterns(values: Any, depth: int) -> Iterator[_Later]:

@@ -493,7 +493,7 @@ def test_without_a_model_facts_and_statements_are_kept_once_and_end_when_they_ch
 
     for first, second, old, new in [
         ("I live in Nantes.", "I live in Lyon now.", "alice lives in Nantes", "alice lives in Lyon"),
-        ("我住在上海。", "我住在北京。", "alice住在上海", "alice住在北京"),
+        ("I work as a nurse.", "I work as a teacher now.", "alice works as a nurse", "alice works as a teacher"),
     ]:
         bare = bare._memory.of("alice", agent=new)
         texts = learnt(bare, first, second)

@@ -401,7 +401,7 @@ def test_without_a_model_the_diary_is_made_of_sentences_and_the_portrait_of_fact
     assert "观鸟" in third.text
     (portrait,) = kept(memory, Portrait)
     assert "nurse" in portrait.text
-    assert "观鸟" in portrait.text
+    assert "rye bread" in portrait.text
     (overview,) = kept(memory, Overview)
     assert overview.sources == tuple(range(1, 9))
     assert "; " in portrait.text

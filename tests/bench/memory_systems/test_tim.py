@@ -375,7 +375,7 @@ def test_without_a_model_thoughts_are_facts_and_statements_of_which_the_later_st
 
     for first, then, left in [
         ("I live in Lyon.", "I live in Nantes.", "ana lives in Nantes"),
-        ("我住在上海。", "我住在杭州。", "ana住在杭州"),
+        ("I work as a nurse.", "I work as a teacher.", "ana works as a teacher"),
     ]:
         with opened(fresh(tmp_path), ONE_BUCKET) as memory:
             ana = memory.of("ana")
