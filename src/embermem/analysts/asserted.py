@@ -20,7 +20,7 @@ from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.people import person_in
-from embermem.languages.words import terms
+from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 
 __all__ = ["added", "found"]
@@ -35,7 +35,8 @@ LEAST_OF = {
     "wants_to": 0.85,
     **dict.fromkeys(("age", "has_condition", "works_as"), 0.9),
     **dict.fromkeys(
-        ("afraid_of", "allergic_to", "has_pet", "lives_in", "marital_status", "name", "plans", "takes"), 0.95
+        ("afraid_of", "allergic_to", "has_pet", "instruction", "lives_in", "marital_status", "name", "plans", "takes"),
+        0.95,
     ),
     "owns": 0.98,
 }
@@ -200,6 +201,11 @@ def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
     return joined
 
 
+def _joined_words(one: str, other: str) -> str:
+    """ "sister Ana", 舅舅张伟."""
+    return f"{one}{other}" if unspaced(one[-1]) and unspaced(other[0]) else f"{one} {other}"
+
+
 def _is_relation(text: str, one: Assertion) -> bool:
     """Whether the value is the word for the relation alone: "my sister", without her name."""
     return fold(text[one.start : one.end]) == fold(one.relation)
@@ -236,7 +242,7 @@ def _told(text: str, one: Assertion, value: str) -> Iterator[tuple[str, str, boo
     if attribute in _KIN:
         if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
             return
-        value = value if fold(one.relation) in fold(value) else f"{one.relation} {value}"
+        value = value if fold(one.relation) in fold(value) else _joined_words(one.relation, value)
     if attribute == "age" and (years := _YEARS.search(value)) is not None:
         value = years.group()
     if attribute in {"cannot", "diet"}:

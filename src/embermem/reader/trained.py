@@ -18,7 +18,7 @@ from embermem.embedders.e5 import E5, Shared
 from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
 from embermem.index.vectors import named
-from embermem.languages.people import person_in
+from embermem.languages.people import called, person_in
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 from embermem.reader.labels import PARTS
@@ -121,7 +121,7 @@ def _parts(text: str, places: Sequence[_Span], first: int) -> Iterator[_Span]:
 def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequence[_Span]]) -> Assertion | None:
     """What is said of the speaker or of somebody else; None for what is said of whoever listens."""
     start, end = value = _ended(text, *value)
-    named = [(words, part) for part in parts["who"] if (words := person_in(text[slice(*part)])) is not None]
+    named = [(words, part) for part in parts["who"] if (words := _person(text, *part)) is not None]
     who = _nearest(value, [part for _, part in named], SAME_MATTER)
     if start >= end or (judged.person == "you" and judged.attribute != "instruction"):
         return None
@@ -143,6 +143,15 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
         event=judged.event,
         confidence=judged.confidence,
     )
+
+
+def _person(text: str, start: int, end: int) -> str | None:
+    """Whom words name. In scripts without spaces pieces may end within a word of kin: 表 of 表姐."""
+    if not unspaced(text[end - 1]):
+        return person_in(text[start:end])
+    longer = [text[first:last] for last in (end + 2, end + 1) for first in range(start, end) if last <= len(text)]
+    whole = next((words for words in longer if called(words).kin and not called(words).name), text[start:end])
+    return person_in(whole)
 
 
 def _may_name(words: str) -> bool:
