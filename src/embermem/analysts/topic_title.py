@@ -33,6 +33,8 @@ _SECOND = 0.3
 """The share of the pages that a title's first phrase is not about, of which the second is to be."""
 _ASKED = 3.0
 """How often a phrase counts that the user says to an assistant: requests say what it is about."""
+_UNTELLING = 1e-6
+"""The weight of a word that does not tell its segment from others: such words make a title only where no other does."""
 _ALONE = 0.5
 """What one word is worth in a title beside more."""
 _CLAUSE = 0.9
@@ -89,7 +91,7 @@ def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], setting
     is_known, pages = _is_known(texts, language), _pages(parts)
     said = Counter(word for words in pages for word in words)
     worth = {
-        word: weights.get(word, 0.0) * count * (1.0 if language.is_thing(word) else _NO_THING)
+        word: weights.get(word, _UNTELLING) * count * (1.0 if language.is_thing(word) else _NO_THING)
         for word, count in said.items()
         if word not in called and not _is_called(word, people)
     }
