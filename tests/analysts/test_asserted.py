@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from embermem.analysts import asserted
@@ -87,3 +88,4 @@ def test_a_corrected_plan_takes_the_place_of_the_old_one() -> None:
     text = "the dentist is on the 9th"
     fixed = at(text, "dentist", attribute="plans", change="fix")
     assert told(text, fixed) == [("user", "plans", "dentist", True), ("user", "plans", "dentist", False)]
+    assert told(text, replace(fixed, confidence=0.9)) == []

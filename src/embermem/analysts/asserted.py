@@ -48,6 +48,7 @@ _BELIEVED = AS_SAID | frozenset(
     "likes dislikes".split()
 )
 _NAMED = {"status": "marital_status", "wants": "wants_to"}
+_CLAUSES = AS_SAID - {"instruction"}
 _VAGUE = frozenset({"did", "does", "feels", "owns", "plans", "says", "wants_to", "would_like_to"})
 """What rules say of words of which more can be said."""
 _KIN = frozenset({"has_relative", "knows"})
@@ -90,7 +91,7 @@ def added(
         for one in asserted
         if one[0].retracts or not any(_overlap(one[0], rule) for rule, _ in by_rules if _says_as_much(rule, one[0]))
     ]
-    values = [one for one, _ in more if not one.retracts and one.attribute not in AS_SAID]
+    values = [one for one, _ in more if not one.retracts and one.attribute not in _CLAUSES]
     kept = [
         pair
         for pair in by_rules
@@ -100,7 +101,7 @@ def added(
 
 
 def _says_as_much(rule: Finding, one: Finding) -> bool:
-    return rule.attribute not in _VAGUE or one.attribute in AS_SAID
+    return rule.attribute not in _VAGUE or (rule.attribute != "says" and one.attribute in _CLAUSES)
 
 
 def _overlap(one: Finding, other: Finding) -> bool:
@@ -130,7 +131,7 @@ def found(
             continue
         taken.append((one.start, one.end))
         for attribute, told, retracts in _told(text, one, value):
-            if attribute in _BELIEVED and one.confidence >= _least(attribute, retracts):
+            if attribute in _BELIEVED and one.confidence >= _least(attribute, retracts and one.change == "end"):
                 statement = Finding(
                     subject=of_whom[0],
                     kin=of_whom[1],
