@@ -56,9 +56,12 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The keys that docs/research/understanding.md lists."""
-        made = {key: getattr(self, key) for key in ("name", "kind", "preset", "embedder", "reader", "items")}
         languages = {lang: {"noted": some, "items": of} for lang, (some, of) in self.by_language.items()}
-        return made | self.counts | ({"by_language": languages} if languages else {})
+        return {
+            **{key: getattr(self, key) for key in ("name", "kind", "preset", "embedder", "reader", "items")},
+            **self.counts,
+            **({"by_language": languages} if languages else {}),
+        }
 
 
 def is_one(path: Path) -> bool:
