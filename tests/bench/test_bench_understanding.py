@@ -417,11 +417,68 @@ def test_segments_are_written_to_be_read_and_their_judgements_counted(tmp_path: 
     assert "segments accepted" in command("understanding", "--judged", str(drawn)).out
 
 
+def test_message_sets_are_counted_a_row_each_and_a_line_that_is_none_says_what_was_expected(tmp_path: Path) -> None:
+    def history(*said: str, **expected: str) -> dict[str, Any]:
+        messages = [{"at": f"2026-05-{day:02}", "text": text} for day, text in enumerate(said, 4)]
+        return {"lang": "en", "messages": messages} | expected
+
+    def files(sets: dict[str, list[dict[str, Any]]]) -> list[str]:
+        for name, lines in sets.items():
+            made = "\n\n".join(json.dumps({"id": f"i{n}"} | line) for n, line in enumerate(lines))
+            (tmp_path / f"{name}.jsonl").write_text(made, encoding="utf-8")
+        return [str(tmp_path / f"{name}.jsonl") for name in sets]
+
+    moved = history("I live in Lyon.", "I moved to Nantes.", old="Lyon", new="nantes")
+    stayed = history("I live in Lyon.", "Nantes, again and again.", old="Lyon", new="Nantes")
+    left = history("Rain again.", old="Lyon", new="")
+    stayed_there = history("I live in Lyon.", "Rain again.", holds="Lyon")
+    moved_away = history("I live in Lyon.", "I moved to Nantes.", holds="Lyon")
+    lives = {"lang": "en", "text": "I live in Lyon.", "value": "Lyon"}
+    names = files(
+        {
+            "changed": [moved, stayed, left],
+            "near": [stayed_there, moved_away, history("Rain.", holds="Lyon")],
+            "said": [lives, lives | {"value": "Nantes"}, lives | {"lang": "de"}],
+            "idle": [{"lang": "en", "text": "Rain again."}, {"lang": "en", "text": "I live in Lyon."}],
+        }
+    )
+    done = command("understanding", *names, "--json")
+    assert "rules alone read the message sets: run `embermem model install`" in " ".join(done.err.split())
+    common = {"preset": "default", "embedder": "hashed-ngram-v1", "reader": False}
+    languages = {"de": {"noted": 1, "items": 1}, "en": {"noted": 1, "items": 2}}
+    changes = {"old_current": 1, "new_expected": 2, "new_noted": 1, "both_right": 2}
+    found = [{key: value for key, value in one.items() if common.get(key) != value} for one in json.loads(done.out)]
+    assert found == [
+        {"name": "changed", "kind": "changes", "items": 3} | changes,
+        {"name": "near", "kind": "near misses", "items": 3, "still_noted": 1, "ended": 1},
+        {"name": "said", "kind": "statements", "items": 3, "noted": 2, "by_language": languages},
+        {"name": "idle", "kind": "nothing to note", "items": 2, "with_fact": 1},
+    ]
+    assert json.loads(command("understanding", names[3], "--limit", "1", "--json").out)["with_fact"] == 0
+    shown = command("understanding", *names).out
+    assert all(word in shown for word in ("both right", "near misses", "with fact", "de 1/1, en 1/2"))
+
+    for lines, why in [
+        ([{"lang": "en", "said": "Rain."}], "line 1: the fields are id, lang, said; expected id, lang, and one of"),
+        ([lives, moved], "line 3: the fields are those of 'changes', the first line's those of 'statements'"),
+        ([lives, lives | {"id": "i0"}], "line 3: the id 'i0' stands there twice"),
+        ([lives | {"value": ""}], "line 1: 'value' is missing or not a text"),
+        ([history(holds="Lyon")], "line 1: there is no message in it"),
+        ([moved | {"messages": [{"at": "May", "text": "Rain."}]}], "line 1, message 1: at = 'May' is not a day"),
+        ([moved | {"messages": [{"text": "Rain."}]}], "line 1, message 1: the fields are text; expected at, text"),
+        ([], "there is no line in it"),
+    ]:
+        done = command("understanding", *files({"bad": lines}))
+        assert (done.code, done.out) == (1, "")
+        assert why in " ".join(done.err.split())
+
+
 def test_options_that_do_not_go_together_are_refused() -> None:
     for arguments, why in [
         ((), "no FILE is given"),
         (("a.json", "--sample", "5"), "--sample, --segments or --contexts and --out go"),
         (("a.json", "--judged", "s.csv"), "--judged only reads its sheet"),
+        (("a.jsonl", "--sample", "5", "--out", "s.csv"), "a.jsonl is a message set; a sheet is drawn from conver"),
         (("a.json", "--segments", "5"), "--contexts and --out go together"),
         (("a.json", "--segments", "5", "--sample", "5", "--out", "s.csv"), "--contexts write one sheet each"),
     ]:

@@ -68,11 +68,10 @@ DIRECTLY = {
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
-    "reading.py": "{reading}",
     "recall_against.py": "{root} {talk} {threads}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
-    "understanding": "{talk} {threads}",
+    "understanding": "{talk} {threads} {changes}",
     "year": "",
 }
 """What is called in another way too: a script that has no `.sh`, an option, a command that has no script."""
@@ -125,16 +124,14 @@ def places(tmp_path: Path) -> dict[str, str]:
     gvd = tmp_path / "gvd"
     gvd.mkdir()
     written(gvd, bank(), ASKED)
-    reading = tmp_path / "reading"
-    reading.mkdir()
     moved = {"at": "2026-05-04", "text": "I live in Lyon."}, {"at": "2026-05-05", "text": "I moved to Nantes."}
     changes = {"id": "1", "lang": "en", "messages": moved, "old": "Lyon", "new": "Nantes"}
-    (reading / "changes.jsonl").write_text(f"{json.dumps(changes)}\n", encoding="utf-8")
+    (tmp_path / "changes.jsonl").write_text(f"{json.dumps(changes)}\n", encoding="utf-8")
     with Memory(tmp_path / "store.db", embedder="hashed", background=False) as memory:
         memory.of("alice").add("I live in Lyon.", "Since when?")
     return {name: str(tmp_path / f"{name}.json") for name in files} | {
         "gvd": str(gvd),
-        "reading": str(reading),
+        "changes": str(tmp_path / "changes.jsonl"),
         "store": str(tmp_path / "store.db"),
         "out": str(tmp_path / "out"),
         "root": str(BENCHMARKS.parents[1]),
