@@ -76,7 +76,7 @@ def test_the_time_of_what_is_asserted() -> None:
         assert screened is not None
         given = at(text, words, time=(start, start + len(time)), confidence=0.95, **more)
         ((one, _),) = asserted.found(text, screened, [given], SAID_AT)
-        return one.value, one.when and one.when.label, one.until and str(one.until.date())
+        return one.value, one.when.label if one.when else None, str(one.until.date()) if one.until else None
 
     plan = {"attribute": "plans", "tense": "future"}
     assert dated("dentist", "on 9 march", **plan) == ("dentist", "2026-03-09", "2026-03-10")
