@@ -64,6 +64,7 @@ _NOT_MEANT = (
 )
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
+# Days from which on a time is told by its month.
 _MONTH = 27
 # Characters around words of time that may say on which side of the day they lie.
 _AROUND = 40
@@ -203,7 +204,7 @@ def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
 
 
 def _joined_words(one: str, other: str) -> str:
-    """ "sister Ana", 舅舅张伟."""
+    """As "sister Ana" and 舅舅张伟 are written."""
     return f"{one}{other}" if unspaced(one[-1]) and unspaced(other[0]) else f"{one} {other}"
 
 
