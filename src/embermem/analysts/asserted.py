@@ -35,7 +35,7 @@ LEAST_OF = {
     "wants_to": 0.85,
     **dict.fromkeys(("age", "has_condition", "works_as"), 0.9),
     **dict.fromkeys(
-        ("afraid_of", "allergic_to", "has_pet", "instruction", "lives_in", "marital_status", "name", "plans", "takes"),
+        ("afraid_of", "allergic_to", "has_pet", "lives_in", "marital_status", "name", "plans", "takes"),
         0.95,
     ),
     "owns": 0.98,
