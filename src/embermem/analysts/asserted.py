@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from datetime import time as time_of_day
+from datetime import datetime
 
 from embermem import languages
 from embermem.analysts.screening import HIDDEN
@@ -166,8 +165,7 @@ def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -
         if begin + span.start < time[1] and time[0] < begin + span.end:
             days = span.on_side(1 if is_plan else -1 if finding.attribute == "did" else 0, today)
             if is_plan and days.last >= today:
-                until = _moment(days.last + timedelta(days=1), said_at)
-                return replace(finding, when=_when(days, said_at), until=until)
+                return replace(finding, when=_when(days, said_at), until=days.is_over(said_at))
             if finding.attribute in _SINCE and days.first <= today:
                 return replace(finding, when=_when(days, said_at))
     start, end = min(finding.start, time[0]), max(finding.end, time[1])
@@ -178,11 +176,7 @@ def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -
 
 def _when(days: DateSpan, said_at: datetime) -> When:
     label = days.first.isoformat()
-    return When(_moment(days.first, said_at), label if (days.last - days.first).days < _MONTH else label[:7], 0)
-
-
-def _moment(day: date, said_at: datetime) -> datetime:
-    return datetime.combine(day, time_of_day(), said_at.tzinfo)
+    return When(days.begins(said_at), label if (days.last - days.first).days < _MONTH else label[:7], 0)
 
 
 def _is_not_meant(text: str, place: int) -> bool:

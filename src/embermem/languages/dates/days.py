@@ -5,7 +5,7 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 
@@ -30,6 +30,14 @@ class DateSpan:
             return self
         years = 1 if side > 0 and self.last < said else -1 if side < 0 and self.first > said else 0
         return replace(self, first=_years_on(self.first, years), last=_years_on(self.last, years), side=side)
+
+    def begins(self, said_at: datetime) -> datetime:
+        """The first moment of the days, where something was said."""
+        return datetime.combine(self.first, time(), said_at.tzinfo)
+
+    def is_over(self, said_at: datetime) -> datetime:
+        """The first moment after the days, where something was said."""
+        return datetime.combine(self.last + timedelta(days=1), time(), said_at.tzinfo)
 
 
 def _years_on(day: date, years: int) -> date:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
@@ -145,4 +145,4 @@ def _until(orders: Orders, clause: str, said_at: datetime) -> datetime | None:
     span = None if match is None else next(iter(date_spans(match.group(), said_at)), None)
     if span is None or span.last < said_at.date():
         return None
-    return datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo)
+    return span.is_over(said_at)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
@@ -150,7 +150,7 @@ def _until(words: str, said_at: datetime) -> datetime | None:
     span = None if match is None else next(iter(date_spans(match["t"], said_at)), None)
     if span is None or span.last < said_at.date():
         return None
-    return datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo)
+    return span.is_over(said_at)
 
 
 def _label(moment: datetime) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -331,8 +331,8 @@ def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | 
     if span is None or attribute not in _DATED or (attribute == "feels" and span.first > said_at.date()):
         return None, None, ""
     is_to_come = attribute in _WISHES or span.first > said_at.date()
-    until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo) if is_to_come else None
+    until = span.is_over(said_at) if is_to_come else None
     if told_time.relation:
         until = None if told_time.is_of_arranged and told_time.relation in _STARTING else until
         return None, until, f" {told_time.relation} {label_of(span)}"
-    return When(datetime.combine(span.first, time(), said_at.tzinfo), label_of(span), span.end), until, ""
+    return When(span.begins(said_at), label_of(span), span.end), until, ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import datetime
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.core.patterns import regex
@@ -282,10 +282,8 @@ def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str, rules
 
 def _ends(rest: str, said_at: datetime) -> datetime | None:
     """When a goal with a date ends: after the first time named from now on."""
-    last = next((span.last for span in timed(rest, said_at) if span.last >= said_at.date()), None)
-    if last is None:
-        return None
-    return datetime.combine(last + timedelta(days=1), time(), said_at.tzinfo)
+    ahead = (span.is_over(said_at) for span in timed(rest, said_at) if span.last >= said_at.date())
+    return next(ahead, None)
 
 
 def _subject(one: Matched) -> str | None:
