@@ -69,7 +69,7 @@ def test_what_is_believed_of_assertions() -> None:
 
 
 def test_the_time_of_what_is_asserted() -> None:
-    text = "dentist on 9 march at noon, moved to Leeds on 3 february, party one day"
+    text = "dentist on 9 march at noon, moved to Leeds on 3 february, party one day, Rome next week"
 
     def dated(words: str, time: str, **more: object) -> tuple[str, str | None, str | None]:
         screened, start = screen(text), text.index(time)
@@ -79,9 +79,10 @@ def test_the_time_of_what_is_asserted() -> None:
         return one.value, one.when.label if one.when else None, str(one.until.date()) if one.until else None
 
     plan = {"attribute": "plans", "tense": "future"}
-    assert dated("dentist", "on 9 march", **plan) == ("dentist", "2026-03-09", "2026-03-10")
-    assert dated("Leeds", "on 3 february") == ("Leeds", "2026-02-03", None)
+    assert dated("dentist", "on 9 march", **plan) == ("dentist", "9 March 2026", "2026-03-10")
+    assert dated("Leeds", "on 3 february") == ("Leeds", "3 February 2026", None)
     assert dated("party", "one day", **plan) == ("party one day", None, None)
+    assert dated("Rome", "next week", **plan) == ("Rome", "9 March 2026–15 March 2026", "2026-03-16")
 
 
 def test_a_corrected_plan_takes_the_place_of_the_old_one() -> None:

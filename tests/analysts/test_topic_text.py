@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from embermem.analysts import keywords
@@ -87,6 +87,7 @@ def test_a_page_that_an_assistant_answers_is_known_by_what_it_was_asked() -> Non
 
 
 @given(st.text(max_size=300), st.text(max_size=200))
+@example("0 0 0 0 0 0 0A 0 0", "")
 @settings(max_examples=bounded(50, proofs=1500), deadline=None)
 def test_no_text_raises_and_every_sentence_names_where_it_stands(user: str, assistant: str) -> None:
     view = page(user or "x", assistant)

@@ -63,7 +63,7 @@ _NOT_MEANT = (
 )
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
-# Days from which on a time is told by its month.
+# Days from which on a time is told by its months.
 _MONTH = 27
 # Characters around words of time that may say on which side of the day they lie.
 _AROUND = 40
@@ -142,7 +142,7 @@ def found(
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
                 )
-                yield _dated(statement, text, one.time, said_at), language
+                yield _dated(statement, text, one.time, said_at, language), language
 
 
 def _least(attribute: str, retracts: bool) -> float:
@@ -152,7 +152,7 @@ def _least(attribute: str, retracts: bool) -> float:
     return LEAST_OF.get(attribute, LEAST_AS_SAID if attribute in AS_SAID else LEAST)
 
 
-def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -> Finding:
+def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime, language: Language) -> Finding:
     """A statement with the days that its words of time name: of a plan when it ends, of others since when they hold.
     Words that name no day stay in a plan's value if they stand beside it."""
     if time is None or finding.retracts:
@@ -165,18 +165,20 @@ def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime) -
         if begin + span.start < time[1] and time[0] < begin + span.end:
             days = span.on_side(1 if is_plan else -1 if finding.attribute == "did" else 0, today)
             if is_plan and days.last >= today:
-                return replace(finding, when=_when(days, said_at), until=days.is_over(said_at))
+                return replace(finding, when=_when(days, said_at, language), until=days.is_over(said_at))
             if finding.attribute in _SINCE and days.first <= today:
-                return replace(finding, when=_when(days, said_at))
+                return replace(finding, when=_when(days, said_at, language))
     start, end = min(finding.start, time[0]), max(finding.end, time[1])
     if not is_plan or end - start > finding.end - finding.start + time[1] - time[0] + 1:
         return finding
     return replace(finding, value=text[start:end], start=start, end=end)
 
 
-def _when(days: DateSpan, said_at: datetime) -> When:
-    label = days.first.isoformat()
-    return When(days.begins(said_at), label if (days.last - days.first).days < _MONTH else label[:7], 0)
+def _when(days: DateSpan, said_at: datetime, language: Language) -> When:
+    """A time as the language writes days; of several days the first and the last, of a month or more the months."""
+    first, last = days.begins(said_at), replace(days, first=days.last).begins(said_at)
+    written = language.month if (days.last - days.first).days >= _MONTH else language.day
+    return When(first, "–".join(dict.fromkeys((written(first), written(last)))), 0)
 
 
 def _is_not_meant(text: str, place: int) -> bool:

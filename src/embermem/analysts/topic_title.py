@@ -79,7 +79,9 @@ def spoken_of(
     if any(wanted.issuperset(one.words) for one in found):
         found = [one for one in found if not wanted.isdisjoint(one.words)]
     ranked = sorted(found, key=lambda p: -p.said * (0.6 if len(p.words) == 1 else 1.0))
-    both = dict.fromkeys((*filter(None, map(clause, told)), *(one.text for one in ranked)))
+    both = dict.fromkeys(
+        (*filter(None, (clause(one, settings.title_words) for one in told)), *(one.text for one in ranked))
+    )
     return tuple(both)[: settings.page_phrases]
 
 
@@ -95,7 +97,7 @@ def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], setting
         for word, count in said.items()
         if word not in called and not _is_called(word, people)
     }
-    found = _found(parts, language, is_known)
+    found = _found(parts, language, is_known, settings)
     for one in found:
         shares = [len(words.intersection(one.words)) / len(one.words) for words in pages]
         one.pages = {at for at, share in enumerate(shares) if share >= _ABOUT}
@@ -111,15 +113,16 @@ def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], setting
 
 
 @memoized
-def clause(text: str) -> str:
-    """A sentence as a title, if it is short enough, else its clause with most keywords, cut at a word."""
+def clause(text: str, words: int) -> str:
+    """A sentence as a title of at most so many words, if it is short enough, else its clause with most keywords, cut at
+    a word."""
     text = _QUOTES.sub("", _begun(text))
     limit = _CLAUSE_CHARS if languages.of(text).spaced else _CLAUSE_CHARS // 2
     parts = [text.strip(_EDGES)] if len(text) <= limit else [one.strip(_EDGES) for one in _CLAUSE_END.split(text)]
     best = max(parts, key=lambda one: len(in_order(one[:limit])))
-    if len(best) <= limit:
+    if len(best) <= limit and len(best.split()) <= words:
         return best
-    cut = best[: limit + 1].rpartition(" ")[0].split() or [best[:limit]]
+    cut = f"{best} "[: limit + 1].rpartition(" ")[0].split()[:words] or [best[:limit]]
     stops = languages.of(text).stop_words
     while len(cut) > 1 and fold(cut[-1]) in stops:
         cut.pop()
@@ -140,7 +143,9 @@ def _pages(parts: Sequence[SummaryPart]) -> list[frozenset[str]]:
     return [frozenset(words) for words in said.values()]
 
 
-def _found(parts: Sequence[SummaryPart], language: Language, is_known: bool) -> list[_Phrase]:
+def _found(
+    parts: Sequence[SummaryPart], language: Language, is_known: bool, settings: ExtractiveSettings
+) -> list[_Phrase]:
     """The phrases and clauses of parts and their pages; of an assistant's answers those alone that its pages are known
     by. Of those with the same words the shortest is taken; of one word the longest, which says what of it."""
     found: dict[tuple[str, ...], _Phrase] = {}
@@ -149,7 +154,8 @@ def _found(parts: Sequence[SummaryPart], language: Language, is_known: bool) -> 
         if not (part.phrases and part.text.startswith(ASSISTANTS)):
             text = part.text[len(_who(part.text)) :]
             own += [_Phrase(one, words, place=8) for one, words in _phrases_in(text, language, is_known)]
-            own.append(_Phrase(clause(text), in_order(clause(text)), place=8))
+            heading = clause(text, settings.title_words)
+            own.append(_Phrase(heading, in_order(heading), place=8))
         for one in own:
             if one.words:
                 same = found.setdefault(one.words, one)
@@ -161,8 +167,7 @@ def _found(parts: Sequence[SummaryPart], language: Language, is_known: bool) -> 
 
 def _best(ranked: Sequence[_Phrase], pages: int, settings: ExtractiveSettings) -> Sequence[_Phrase]:
     """The one or two that make a heading, of those ranked: what says more of a word before the word alone; a second
-    one only if it is about a good share of the pages
-    that the first one leaves, and both are phrases."""
+    one only if it is about a good share of the pages that the first one leaves, and both are phrases."""
     if not ranked:
         return []
     first = ranked[0]
