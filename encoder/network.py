@@ -20,6 +20,7 @@ class Layer(nn.Module):
         self.qkv, self.o = nn.Linear(HIDDEN, 3 * HIDDEN), nn.Linear(HIDDEN, HIDDEN)
         self.f1, self.f2 = nn.Linear(HIDDEN, INNER), nn.Linear(INNER, HIDDEN)
         self.n1, self.n2 = nn.LayerNorm(HIDDEN, EPSILON), nn.LayerNorm(HIDDEN, EPSILON)
+        self.dropout = nn.Dropout(0.0)
 
     def forward(self, rows: Tensor, hidden: Tensor) -> Tensor:
         """`rows` (n, t, 384); `hidden` (n · heads, 1, t) is added to the scores of what may not be looked at.
@@ -30,10 +31,10 @@ class Layer(nn.Module):
         split = self.qkv(rows).view(n, t, 3, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
         query, key, value = split.reshape(3, n * HEADS, t, HIDDEN // HEADS).unbind(0)
         scores = torch.bmm(query, key.transpose(1, 2)) * (HIDDEN // HEADS) ** -0.5 + hidden.to(query.dtype)
-        mixed = torch.bmm(scores.softmax(-1).to(value.dtype), value)
+        mixed = torch.bmm(self.dropout(scores.softmax(-1).to(value.dtype)), value)
         joined = mixed.view(n, HEADS, t, HIDDEN // HEADS).transpose(1, 2).reshape(n, t, HIDDEN)
-        rows = self.n1(rows + self.o(joined))
-        return self.n2(rows + self.f2(functional.gelu(self.f1(rows))))
+        rows = self.n1(rows + self.dropout(self.o(joined)))
+        return self.n2(rows + self.dropout(self.f2(functional.gelu(self.f1(rows)))))
 
 
 class Layers(nn.ModuleList):

@@ -23,7 +23,7 @@ TALK = "talk"
 """The writer of all messages that are not ours."""
 FLAGS = frozenset(("past", "future", "not", "begin", "end", "fix", "ask", "suppose", "quote", "joke", "answer", "low"))
 
-_NAMES = re.compile(r"(user|agent): ([^;]+)")
+_NAMES, _LANGUAGE = re.compile(r"(user|agent): ([^;]+)"), re.compile(r"lang: ([^;]+)")
 _LINE = re.compile(r'(\d+) (\S+) (I|you|@"[^"]*"|@\S+) (~?)"((?:[^"]|"(?! ?$| [a-z]))*)"((?: .*)?)')
 _FLAG = re.compile(r'(time|rel|is)="([^"]*)"|(\S+)')
 _PLACE = re.compile(r"(\d+):(\d+)")
@@ -48,10 +48,11 @@ class Claim:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labelled:
     """A message of a person with its labels, and the one before it in the same session. Names are empty where the
-    speaker has none."""
+    speaker has none. `language` is what the file says; empty for talk of other sources."""
 
     id: str
     writer: str
+    language: str
     speaker: str
     text: str
     before: tuple[str, str] | None
@@ -72,12 +73,12 @@ def labelled(talk: Path | None) -> list[Labelled]:
     for path in sorted((HERE / "data" / "labels").glob("w*/*.lab")):
         writer, name = path.parent.name, path.stem
         text = next(folder / writer / f"{name}.txt" for folder in PEOPLE if (folder / writer / f"{name}.txt").exists())
-        said = _life(text)
+        language, said = _life(text)
         claims: defaultdict[int, list[Claim]] = defaultdict(list)
         for line in _lines(path):
             number, claim = _claim(line, said)
             claims[number].append(claim)
-        found += _messages(f"{writer}-{name}", writer, said, claims)
+        found += _messages(f"{writer}-{name}", writer, language, said, claims)
     return found + list(_talk(talk)) if talk is not None else found
 
 
@@ -94,11 +95,11 @@ def _talk(folder: Path) -> Iterator[Labelled]:
             if name in turns:
                 of_talks[name][int(number)].append(_placed(rest, turns[name][int(number)].text))
     for name, claims in of_talks.items():
-        yield from _messages(name, TALK, turns[name], claims)
+        yield from _messages(name, TALK, "", turns[name], claims)
 
 
 def _messages(
-    name: str, writer: str, said: Sequence[_Said], claims: defaultdict[int, list[Claim]]
+    name: str, writer: str, language: str, said: Sequence[_Said], claims: defaultdict[int, list[Claim]]
 ) -> Iterator[Labelled]:
     for number, one in enumerate(said):
         if one.by_agent:
@@ -107,6 +108,7 @@ def _messages(
         yield Labelled(
             id=f"{name}/{number}",
             writer=writer,
+            language=language,
             speaker=one.speaker,
             text=one.text,
             before=None if last is None else (last.speaker, last.text),
@@ -114,7 +116,8 @@ def _messages(
         )
 
 
-def _life(path: Path) -> list[_Said]:
+def _life(path: Path) -> tuple[str, list[_Said]]:
+    """The language that the head of a file names, and what is said in it."""
     head, *lines = _lines(path)
     names = {kind[0]: name.strip() for kind, name in _NAMES.findall(head)}
     said: list[_Said] = []
@@ -129,7 +132,8 @@ def _life(path: Path) -> list[_Said]:
             speaker, _, text = line.partition(":")
             speaker = speaker.strip()
             said.append(_Said(names.get(speaker, speaker), text.strip(), session, speaker == "a"))
-    return said
+    language = _LANGUAGE.search(head)
+    return language.group(1).strip() if language else "", said
 
 
 def _claim(line: str, said: Sequence[_Said]) -> tuple[int, Claim]:

@@ -19,14 +19,15 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from export import layers_of
 from heads import Reader, Stretch
 from labelled import TALK, Claim, Labelled, Span, labelled
-from network import Network
+from network import Layer, Layers, Network
+from replaced import replaced
 from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 
@@ -41,6 +42,8 @@ SHARED = 8
 MOST, TAIL = 128, 400
 # Texts that are run together where nothing is trained.
 AT_ONCE = 64
+# Texts whose states the processes hand to one another at once.
+GATHERED = 8192
 # Groups whose values are clauses, on the ends of which two labellers seldom agree, count less.
 CLAUSES, OF_CLAUSES = frozenset(("does", "plans", "wants", "did", "task", "other", "prefers")), 0.6
 # Weights of the tags outside, begins, inside; of the judgements beside the attribute.
@@ -49,6 +52,12 @@ OF_JUDGED = {"whose": 0.5, "stance": 0.7, "tense": 0.4, "neg": 0.3, "change": 0.
 # What the judgements count beside the tags.
 JUDGEMENTS = 0.3
 WARM_UP = 0.06
+# Of a message's rows the share that is blanked, and how often the message before is left out.
+BLANKED, ALONE = 0.1, 0.25
+# Units dropped in the layers beside those of the last states.
+DROPPED_WITHIN = 0.1
+# The mean of the weights changes by this share of the difference a step.
+MEAN = 0.002
 NOBODY = frozenset(("", "user", "a", "b"))
 
 
@@ -77,6 +86,21 @@ class Read:
     values: tuple[tuple[int, int, int, Claim], ...]
     parts: tuple[tuple[int, int, int], ...]
 
+    def varied(self, draw: random.Random, noise: torch.Generator) -> Read:
+        """The same with some rows blanked, and sometimes without the message before."""
+        ahead = self.ahead if draw.random() < ALONE else 0
+        rows = self.rows[ahead:]
+        rows = rows * (torch.rand(len(rows), 1, generator=noise) >= BLANKED)
+        return replace(
+            self,
+            rows=rows,
+            ahead=self.ahead - ahead,
+            first=self.first - ahead,
+            last=self.last - ahead,
+            values=tuple((first - ahead, last - ahead, tag, claim) for first, last, tag, claim in self.values),
+            parts=tuple((first - ahead, last - ahead, tag) for first, last, tag in self.parts),
+        )
+
     def target(self) -> Tensor:
         """(t, tags): 0 outside, 1 begins, 2 inside; of two labels of a group the shorter one stands."""
         found = torch.zeros(len(self.rows), len(TAGS), dtype=torch.long)
@@ -92,6 +116,7 @@ class Shared:
 
     def __init__(self, model: Path, tuned: Path) -> None:
         published = Published(model)
+        self._known: dict[tuple[str, str, int], Tensor] = {}
         self._tokenizer = Unigram(published.tables(), published.unknown)
         self._begin, self._end, self._pad = published.begin, published.end, published.pad
         self.network = Network(published, 12 - SHARED)
@@ -101,17 +126,23 @@ class Shared:
 
     def messages(self, data: Sequence[Labelled], draw: random.Random, rank: int, processes: int) -> list[Read]:
         """The messages, each half of the time behind its speaker's name. Processes share the work."""
-        texts = []
-        for one in data:
-            texts.append((self._named(one.speaker, draw), one.text, MOST))
-            texts.append(
-                (self._named(one.before[0], draw), one.before[1][-TAIL:], -BEFORE) if one.before else ("", "", 1)
-            )
-        of_all: list[dict[int, Tensor]] = [{}] * processes
-        mine = list(range(rank, len(texts), processes))
-        distributed.all_gather_object(of_all, dict(zip(mine, self._states([texts[i] for i in mine]), strict=True)))
-        states = {i: rows for some in of_all for i, rows in some.items()}
-        made = (self._message(one, texts[2 * i], states[2 * i], states[2 * i + 1]) for i, one in enumerate(data))
+        texts = [(self._named(one.speaker, draw), one.text, MOST) for one in data]
+        texts += [
+            (self._named(one.before[0], draw), one.before[1][-TAIL:], -BEFORE) if one.before else ("", "", 1)
+            for one in data
+        ]
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for begin in range(0, len(new), GATHERED):
+            of_all: list[list[Tensor]] = [[]] * processes
+            some = new[begin : begin + GATHERED]
+            distributed.all_gather_object(of_all, self._states(some[rank::processes]))
+            for first, found in enumerate(of_all):
+                self._known |= zip(some[first::processes], found, strict=True)
+        before = map(self._known.__getitem__, texts[len(data) :])
+        made = (
+            self._message(one, text, self._known[text], rows)
+            for one, text, rows in zip(data, texts, before, strict=False)
+        )
         return [one for one in made if one.last > one.first]
 
     @staticmethod
@@ -289,9 +320,13 @@ def train(
     torch.set_num_threads(1)
     torch.manual_seed(plan.seed)
     distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=processes)
-    shared = Shared(model, tuned)
-    messages = shared.messages(data, random.Random(plan.seed), rank, processes)
-    reader = Reader(shared.network.above, plan.dropped)
+    variants, above = _variants(Shared(model, tuned), data, random.Random(plan.seed), rank, processes)
+    messages = variants[0]
+    draw, noise = random.Random(f"{plan.seed}/{rank}"), torch.Generator().manual_seed(plan.seed + rank)
+    reader = Reader(above, plan.dropped)
+    for layer in reader.above.modules():
+        if isinstance(layer, Layer):
+            layer.dropout.p = DROPPED_WITHIN
     if plan.begin is not None:
         reader.load_state_dict(torch.load(plan.begin))
     layers = list(reader.above.parameters())
@@ -299,13 +334,15 @@ def train(
     parameters = [*layers, *heads]
     groups = [{"params": layers, "highest": plan.rate}, {"params": heads, "highest": plan.rate_of_heads}]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    mean = [one.detach().clone() for one in parameters]
     steps = [batch for turn in range(plan.passes) for batch in batches(messages, plan, turn)]
     began, total = time.monotonic(), 0.0
     for step, batch in enumerate(steps):
         share = (step + 1) / len(steps)
         for group in optimizer.param_groups:
             group["lr"] = group["highest"] * min(share / WARM_UP, max(0.02, 1.0 - share))
-        mine = [messages[i] for i in batch[rank::processes] or batch[:1]]
+        chosen = batch[rank::processes] or batch[:1]
+        mine = [variants[draw.randrange(2)][i].varied(draw, noise) for i in chosen]
         optimizer.zero_grad()
         found = loss(reader, mine, random.Random(f"{plan.seed}/{step}/{rank}"))
         found.backward()
@@ -315,14 +352,28 @@ def train(
             one.grad = gradient.view_as(one) / processes
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
+        with torch.no_grad():
+            for known, one in zip(mean, parameters, strict=True):
+                known.lerp_(one, max(MEAN, 1.0 / (step + 1)))
         total += found.item()
         if rank == 0 and (step + 1) % 50 == 0:
             spent = time.monotonic() - began
             print(f"{step + 1} of {len(steps)} steps, loss {total / 50:.3f}, {spent:.0f} s", flush=True)
             total = 0.0
     if rank == 0:
+        with torch.no_grad():
+            for known, one in zip(mean, parameters, strict=True):
+                one.copy_(known)
         torch.save(reader.state_dict(), target)
         print(f"{target}: trained on {len(messages):,} messages")
+
+
+def _variants(
+    shared: Shared, data: list[Labelled], draw: random.Random, rank: int, processes: int
+) -> tuple[list[list[Read]], Layers]:
+    """The messages as they are and with other values, in one order; and the layers to be trained."""
+    found = [shared.messages(some, draw, rank, processes) for some in (data, replaced(data, draw))]
+    return found, shared.network.above
 
 
 def main() -> None:

@@ -41,6 +41,7 @@ def test_what_is_believed_of_assertions() -> None:
             [("user", "has_relative", "sister Ana", False)],
         ),
         "a name without one": ([at(text, "Ana", attribute="has_relative")], []),
+        "a wish of one word": ([at(text, "pork", attribute="wants")], []),
         "an animal and its name": (
             [at(text, "dog", attribute="has_pet"), at(text, "rex", attribute="has_pet")],
             [("user", "has_pet", "dog rex", False)],
@@ -89,4 +90,35 @@ def test_a_corrected_plan_takes_the_place_of_the_old_one() -> None:
     text = "the dentist is on the 9th"
     fixed = at(text, "dentist", attribute="plans", change="fix")
     assert told(text, fixed) == [("user", "plans", "dentist", True), ("user", "plans", "dentist", False)]
-    assert told(text, replace(fixed, confidence=0.9)) == []
+    assert told(text, replace(fixed, confidence=0.6)) == []
+
+
+def test_an_end_that_names_what_ends_is_believed_sooner() -> None:
+    text = "no more pottery, the teacher left"
+    assert told(text, at(text, "pottery", attribute="does", change="end", confidence=0.75)) == [
+        ("user", "does", "pottery", True)
+    ]
+    assert told(text, at(text, "left", attribute="works_at", change="end", event=True, confidence=0.75)) == []
+
+
+def test_the_end_of_a_relation_ends_the_one_who_is_named_beside_it() -> None:
+    text = "broke up with my boyfriend Cal. Ana says hi"
+    over = at(text, "broke up", attribute="has_relative", change="end", event=True)
+    cal = at(text, "Cal", attribute="has_relative", relation="boyfriend")
+    ana = at(text, "Ana", attribute="has_relative", relation="sister")
+    assert told(text, over, cal, ana) == [
+        ("user", "has_relative", "Cal", True),
+        ("user", "has_relative", "sister Ana", False),
+    ]
+
+
+def test_a_corrected_person_takes_the_place_of_the_one_of_the_same_relation() -> None:
+    text = "my manager is Pauline, not Denise"
+    fixed = at(text, "Pauline", attribute="knows", relation="manager", change="fix")
+    assert told(text, fixed) == [("user", "knows", "manager", True), ("user", "knows", "manager Pauline", False)]
+
+
+def test_a_word_of_kin_that_is_cut_is_told_whole() -> None:
+    text = "张伟是我的舅舅"
+    cut = at(text, "舅", attribute="has_relative", relation="舅舅")
+    assert told(text, cut) == [("user", "has_relative", "舅舅", False)]
