@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.embedders.convert import DENSE, LAYERS, TUNED, Published, quantized
-from embermem.embedders.tensors import write_tensors
+from embermem.embedders.tensors import read_tensors, write_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,20 +37,45 @@ CONSTANTS = ("mean.passage", "mean.query", "mean.tokens", "rotation")
 
 
 def layers_of(path: Path | None) -> dict[int, dict[str, Floats]]:
-    """The tuned layers of an .npz by their number. Raises ValueError for a layer that is not whole."""
-    found: dict[int, dict[str, Floats]] = {}
+    """The tuned layers of an .npz, or of the .safetensors that ships, by their number. Raises ValueError for a layer
+    that is not whole."""
     if path is None:
-        return found
+        return {}
+    found = shipped(read_tensors(path)[0]) if path.suffix == ".safetensors" else _trained(path)
+    expected = {f"{name}.{part}" for name in (*DENSE, "n1", "n2") for part in ("weight", "bias")}
+    for number, layer in found.items():
+        if set(layer) != expected:
+            raise ValueError(f"{path}: layer {number} lacks or adds {sorted(expected ^ set(layer))}")
+    return found
+
+
+def _trained(path: Path) -> dict[int, dict[str, Floats]]:
+    found: dict[int, dict[str, Floats]] = {}
     with np.load(path) as stored:
         for key in stored.files:
             head, number, name = key.split(".", 2)
             if head != "layers":
                 raise ValueError(f"{path}: {key} is no weight of a layer; expected layers.NUMBER.NAME")
             found.setdefault(int(number), {})[name] = stored[key].astype(np.float32)
-    expected = {f"{name}.{part}" for name in (*DENSE, "n1", "n2") for part in ("weight", "bias")}
-    for number, layer in found.items():
-        if set(layer) != expected:
-            raise ValueError(f"{path}: layer {number} lacks or adds {sorted(expected ^ set(layer))}")
+    return found
+
+
+def shipped(arrays: Mapping[str, NDArray[Any]]) -> dict[int, dict[str, Floats]]:
+    """The layers of a file that ships, by their number, in float32 as codes and factors give them."""
+    found: dict[int, dict[str, Floats]] = {}
+    for key, codes in arrays.items():
+        head, *rest = key.split(".")
+        if head != "layer" or (rest[-1] not in ("codes", "bias") and rest[1] not in ("n1", "n2")):
+            continue
+        layer, start = found.setdefault(int(rest[0]), {}), key.rpartition(".")[0]
+        if rest[-1] == "codes":
+            # The reader's are those that its graph takes: (in, out), with the inverse factors.
+            inverse = arrays.get(f"{start}.inverse")
+            by_output = codes if inverse is None else codes.T
+            factors = 1.0 / arrays[f"{start}.smooth"].astype(np.float32) if inverse is None else inverse
+            layer[f"{rest[1]}.weight"] = by_output.astype(np.float32) * arrays[f"{start}.scales"][:, None] * factors
+        else:
+            layer[".".join(rest[1:])] = codes.astype(np.float32)
     return found
 
 

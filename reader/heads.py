@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import torch
+from export import shipped
 from network import Layers
 from torch import Tensor, nn
 
 from embermem.embedders.convert import HIDDEN
+from embermem.embedders.tensors import read_tensors
 from embermem.reader.labels import GROUPS, JUDGED, TAGS
 
-__all__ = ["Reader", "Stretch"]
+__all__ = ["LINEAR", "Reader", "Stretch", "weights_of"]
 
 WIDTH, OF_A_GROUP = 256, 64
+LINEAR = {"tag": "tag", "q": "q", "mlp": "mlp.0"}
+"""Linear heads by their names in the file that ships, and here."""
 
 Stretch = tuple[int, int, int, int]
 """The row of a message in the batch, the first piece and the one after the last, and the number of a group."""
@@ -67,3 +73,23 @@ class Reader(nn.Module):
         )
         hidden = self.mlp(torch.cat(features, dim=-1))
         return {name: judge(hidden) for name, judge in self.judges.items()}
+
+
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights of a reader by name: of what training left, or of the .safetensors that ships."""
+    if path.suffix != ".safetensors":
+        left: dict[str, Tensor] = torch.load(path)
+        return left
+    arrays, _ = read_tensors(path)
+    layers = sorted(shipped(arrays).items())
+    found = {f"above.{place}.{name}": one for place, (_, layer) in enumerate(layers) for name, one in layer.items()}
+    found |= {"kinds": arrays["kinds"], "groups.weight": arrays["groups"]}
+    for name, known in LINEAR.items():
+        found |= {f"{known}.weight": arrays[f"{name}.weight"].T, f"{known}.bias": arrays[f"{name}.bias"]}
+    first = 0
+    for name, count in JUDGED.items():
+        some = slice(first, first + count)
+        found[f"judges.{name}.weight"] = arrays["judges.weight"][:, some].T
+        found[f"judges.{name}.bias"] = arrays["judges.bias"][some]
+        first += count
+    return {name: torch.tensor(np.ascontiguousarray(one, dtype=np.float32)) for name, one in found.items()}

@@ -2,8 +2,9 @@
 
     python reader/train_reader.py MODEL TUNED.npz READER.pt [--talk FOLDER] [--held-out w6,w9,w10,w24,w25] …
 
-MODEL is the published file of the encoder, TUNED.npz its tuned layers as they ship (`encoder/mix.py`): the reader
-shares the encoder's lower layers, whose states are run once and kept, and begins with a copy of the upper ones.
+MODEL is the published file of the encoder, TUNED.npz its tuned layers (`encoder/mix.py`), or the file that ships: the
+reader shares the encoder's lower layers, whose states are run once and kept, and begins with a copy of the upper ones,
+or with the weights of an earlier training (`--begin`), which may be those that ship.
 
 Each piece of a message is tagged for each group of attributes: outside, begins, inside. Stretches are judged as a
 whole: those that are labelled, some that are not, and some that the tags say wrongly so far, which are no value of
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import torch
 from export import layers_of
-from heads import Reader, Stretch
+from heads import Reader, Stretch, weights_of
 from labelled import TALK, Claim, Labelled, Span, labelled
 from network import Layer, Layers, Network
 from replaced import replaced
@@ -328,7 +329,7 @@ def train(
         if isinstance(layer, Layer):
             layer.dropout.p = DROPPED_WITHIN
     if plan.begin is not None:
-        reader.load_state_dict(torch.load(plan.begin))
+        reader.load_state_dict(weights_of(plan.begin))
     layers = list(reader.above.parameters())
     heads = [one for name, one in reader.named_parameters() if not name.startswith("above.")]
     parameters = [*layers, *heads]
@@ -388,7 +389,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=48, help="in a batch")
     parser.add_argument("--dropped", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--begin", type=Path, help="what an earlier training left, to go on from")
+    parser.add_argument("--begin", type=Path, help="what an earlier training left, or what ships, to go on from")
     parser.add_argument("--held-out", default="w6,w9,w10,w24,w25", help="writers whose people are not trained on")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from export import smoothing
-from heads import Reader
+from heads import LINEAR, Reader, weights_of
 from labelled import labelled
 from torch import Tensor, distributed, nn
 from train_reader import SHARED, Read, Shared
@@ -29,7 +29,6 @@ from embermem.reader.labels import JUDGED
 
 TARGET = Path(__file__).parents[1] / "src" / "embermem" / "reader" / "reader.safetensors"
 MEASURED = 400
-LINEAR = {"tag": "tag", "q": "q", "mlp": "mlp.0"}
 
 
 def maxima(reader: Reader, messages: list[Read]) -> dict[tuple[int, str], Any]:
@@ -92,7 +91,7 @@ def main() -> None:
         some = random.Random(0).sample(labelled(given.talk), MEASURED)
         messages = shared.messages(some, random.Random(0), 0, 1)
     reader = Reader(shared.network.above, 0.0).eval()
-    reader.load_state_dict(torch.load(given.reader))
+    reader.load_state_dict(weights_of(given.reader))
     write_tensors(given.out, written(reader, maxima(reader, messages)), {})
     print(f"{given.out}: {given.out.stat().st_size:,} bytes")
 
