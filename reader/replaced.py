@@ -78,11 +78,14 @@ def _replaced(one: Labelled, values: defaultdict[_Shape, list[str]], draw: rando
         """By how much the values that begin in [begin, end) have grown."""
         return sum(len(words) - (span[1] - span[0]) for span, words in new.items() if begin <= span[0] < end)
 
-    def moved(span: Span | None) -> Span | None:
-        return None if span is None else (span[0] + longer(0, span[0]), span[1] + longer(0, span[1]))
+    def moved(span: Span) -> Span:
+        return span[0] + longer(0, span[0]), span[1] + longer(0, span[1])
+
+    def part(span: Span | None) -> Span | None:
+        return None if span is None else moved(span)
 
     claims = tuple(
-        replace(c, value=moved(c.value), who=moved(c.who), time=moved(c.time), relation=moved(c.relation))
+        replace(c, value=moved(c.value), who=part(c.who), time=part(c.time), relation=part(c.relation))
         for c in one.claims
     )
     return replace(one, text=text + one.text[ends[-1] :], claims=claims)
