@@ -518,7 +518,8 @@ def make_system(
     """MemoryOS with this analyst; default: the one that asks the model, or the extractive one without an asker."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
-    extractive = ExtractiveAnalyst(known=settings.attributes, reader=make_reader(embedder))
+    reader = make_reader(embedder)
+    extractive = ExtractiveAnalyst(known=settings.attributes, reader=reader)
     return MemoryOS(
         Parts(
             store=store.protocols,
@@ -530,5 +531,6 @@ def make_system(
             clock=clock,
             summarise=summarise,
             writer=segment_writer(),
+            reader=reader,
         )
     )

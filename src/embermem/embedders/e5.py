@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["E5", "NAME", "Shared"]
+__all__ = ["E5", "NAME", "QUERY", "Shared"]
 
 NAME = "multilingual-e5-small+ember-1"
 DIM = 384
@@ -87,7 +87,7 @@ class E5:
         self._threads = threads if threads is not None else _at_once()
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
-        self._shared: Recent[str, NDArray[np.float16]] = Recent(SHARED_KEPT)
+        self._shared: Recent[tuple[str, str], NDArray[np.float16]] = Recent(SHARED_KEPT)
 
     @property
     def name(self) -> str:
@@ -126,16 +126,19 @@ class E5:
         """The vector and the tokens of a text that asks; raises as `embed` does."""
         loaded = self._load()
         windows = loaded.windows(text, QUERY)
-        return loaded.joined(windows, [loaded.states(window) for window in windows], QUERY)
+        made = [loaded.states(window) for window in windows]
+        if made:
+            self._shared.put((QUERY, text), made[0].shared)
+        return loaded.joined(windows, made, QUERY)
 
-    def shared(self, text: str) -> Shared | None:
-        """The beginning of a passage after the layers that the reader shares: at most 254 pieces; None for a text
-        without a piece. Kept of the texts that were embedded last. Raises as `embed` does."""
+    def shared(self, text: str, prefix: str = PASSAGE) -> Shared | None:
+        """The beginning of a passage (or a `QUERY`) after the layers that the reader shares: at most 254 pieces; None
+        for a text without a piece. Kept of the texts that were embedded last. Raises as `embed` does."""
         loaded = self._load()
-        windows = loaded.windows(text, PASSAGE)
+        windows = loaded.windows(text, prefix)
         if not windows:
             return None
-        rows = self._shared.get(text)
+        rows = self._shared.get((prefix, text))
         if rows is None:
             rows = loaded.states(windows[0]).shared
         places = loaded.places(text, windows[0])
@@ -151,7 +154,7 @@ class E5:
             of_texts = [[next(made) for _ in some] for some in cut]
             for text, some in zip(texts[start : start + TEXTS_AT_A_TIME], of_texts, strict=True):
                 if some:
-                    self._shared.put(text, some[0].shared)
+                    self._shared.put((PASSAGE, text), some[0].shared)
             joined = [loaded.joined(windows, some, PASSAGE) for windows, some in zip(cut, of_texts, strict=True)]
             yield np.stack([vector for vector, _ in joined]), [tokens for _, tokens in joined]
 

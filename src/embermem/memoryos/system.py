@@ -65,7 +65,7 @@ from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
-from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, Needs, Reader, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -136,6 +136,7 @@ class MemoryOS:
         self._when_index_due: Callable[[], None] = lambda: None
         self._counter = counter(parts.settings.token_counter)
         self._queries: Recent[bytes, tuple[Vector, TokenVectors | None]] = Recent(_QUERIES_KEPT)
+        self._needs: Recent[bytes, Needs] = Recent(_QUERIES_KEPT)
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
         self._people: Recent[tuple[OwnerId, int], tuple[Persona, People]] = Recent(_PEOPLE)
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
@@ -538,7 +539,7 @@ class MemoryOS:
         )
         asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona, moment))
         text = asked.in_full if settings.preset == "paper" else asked.searched
-        vector, tokens, facts, notes = None, None, None, []
+        vector, tokens, facts, needs, notes = None, None, None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
@@ -547,6 +548,8 @@ class MemoryOS:
             vector, tokens = self._embedded_query(text)
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
+            elif self._parts.reader is not None:
+                needs = self._needs_of(query, self._parts.reader)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
         asked = replace(
@@ -555,6 +558,7 @@ class MemoryOS:
             tokens=tokens,
             keywords=frozenset(self._parts.keywords(text, _QUERY_KEYWORDS)),
             facts=facts,
+            needs=needs,
         )
         return snapshot, asked, tuple(notes)
 
@@ -569,7 +573,6 @@ class MemoryOS:
 
     def _embedded_query(self, query: str) -> tuple[Vector, TokenVectors | None]:
         """The query's vector and, where the embedder gives them, its tokens'."""
-        key = hashlib.blake2b(query.encode(), digest_size=16).digest()  # a pasted page is not kept for its vector
         embedder = self._parts.embedder
 
         def made() -> tuple[Vector, TokenVectors | None]:
@@ -579,7 +582,11 @@ class MemoryOS:
                 else (embedder.embed([query])[0], None)
             )
 
-        return self._queries.of(key, made)
+        return self._queries.of(_digest(query), made)
+
+    def _needs_of(self, query: str, reader: Reader) -> Needs:
+        """What a message needs of memory."""
+        return self._needs.of(_digest(query), lambda: reader.needs(query))
 
     def visit(self, owner: Owner, hits: Iterable[Hit], facts: Iterable[Fact] = ()) -> None:
         """The one write of a read: N_visit grows by one for each segment that gave a hit, and for each fact."""
@@ -608,6 +615,11 @@ class MemoryOS:
         if progress is not None:
             progress(total, total)
         return done
+
+
+def _digest(query: str) -> bytes:
+    """What a query's vector is kept by: a pasted page is not kept itself."""
+    return hashlib.blake2b(query.encode(), digest_size=16).digest()
 
 
 def _kinds(scope: Scope | None) -> Scope | None:

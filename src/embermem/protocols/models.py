@@ -46,6 +46,7 @@ __all__ = [
     "Limits",
     "ModelReply",
     "ModelRequest",
+    "Needs",
     "ProfileRequest",
     "Purpose",
     "Reader",
@@ -363,8 +364,23 @@ class Assertion:
     confidence: float
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Needs:
+    """What a message to the agent needs of what is remembered: probabilities, which sum to 1.
+
+    `advice`: it asks for a choice, a plan, an idea or a text for a person, so that what this person likes, avoids and
+    may not counts. `asks`: it asks what was said or happened. `tells`: it says something and asks nothing. `nothing`:
+    thanks, general knowledge, a task that brings all it needs.
+    """
+
+    advice: float
+    asks: float
+    nothing: float
+    tells: float
+
+
 class Reader(Protocol):
-    """Reads what messages say of people, in any language that it was trained on."""
+    """Reads what messages say of people, and what they need of memory, in any language that it was trained on."""
 
     @property
     def name(self) -> str:
@@ -375,6 +391,10 @@ class Reader(Protocol):
 
         Pure; safe to call from several threads. Raises EmbedderError.
         """
+
+    def needs(self, query: str) -> Needs:
+        """What a message to the agent needs of memory. Pure; safe to call from several threads. Raises
+        EmbedderError."""
 
 
 class Analyst(Protocol):

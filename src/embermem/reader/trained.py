@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.embedders.e5 import E5, Shared
+from embermem.embedders.e5 import E5, QUERY, Shared
 from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
 from embermem.index.vectors import named
 from embermem.languages.people import called, person_in
 from embermem.languages.words import terms, unspaced
-from embermem.protocols import Assertion
+from embermem.protocols import Assertion, Needs
 from embermem.reader.labels import PARTS
 from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
+from embermem.reader.queries import QueryNetwork
 
 if TYPE_CHECKING:
     from embermem.core.types import Utterance
@@ -53,6 +54,7 @@ class TrainedReader:
         self._encoder = encoder
         self._lock = threading.Lock()
         self._network: Network | None = None
+        self._queries: QueryNetwork | None = None
 
     @property
     def name(self) -> str:
@@ -68,6 +70,17 @@ class TrainedReader:
             if shared is not None:
                 found += self._read(utterance, start, end, shared, context)
         return tuple(found)
+
+    def needs(self, query: str) -> Needs:
+        """What a message needs of memory; one without a piece needs nothing."""
+        shared = self._encoder.shared(query, QUERY)
+        if shared is None:
+            return Needs(advice=0.0, asks=0.0, nothing=1.0, tells=0.0)
+        with self._lock:
+            if self._queries is None:
+                with as_file(files("embermem.reader") / "queries.safetensors") as path:
+                    self._queries = QueryNetwork(read_tensors(path)[0])
+        return self._queries.needs(shared.rows.astype(np.float32))
 
     def _states(self, utterance: Utterance, start: int, end: int) -> Shared | None:
         return self._encoder.shared(named(utterance, utterance.text[start:end]))

@@ -50,6 +50,7 @@ from embermem.protocols import (
     NotedPage,
     SegmentState,
     SegmentVectors,
+    Reader,
     SegmentWriter,
     Store,
     VectorBatch,
@@ -80,7 +81,8 @@ _TRIES = 7
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
     those of a query, in the form in which that analyst gives a page's. `reading` and `promoting`
-    say how many pages the analyst is shown in one question of each kind."""
+    say how many pages the analyst is shown in one question of each kind. `reader` says what a query needs of memory;
+    None without its weights."""
 
     store: Store
     embedder: Embedder
@@ -91,6 +93,7 @@ class Parts:
     clock: Clock
     summarise: Summarise
     writer: SegmentWriter
+    reader: Reader | None = None
     reading: Pace = field(default_factory=Pace)
     promoting: Pace = field(default_factory=Pace)
     heats: HeatWatch = field(default_factory=HeatWatch)
