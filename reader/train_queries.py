@@ -3,8 +3,9 @@
     python reader/train_queries.py WEIGHTS [--passes 60] [--hidden 32] [--seed 0]
 
 WEIGHTS is the encoder's converted file, as `embermem model install` leaves it. Each line of `data/queries/*.tsv` is a
-message, with its language and kind; the encoder gives the mean of its shared states. Before the weights are made of all writers, each writer's messages are judged by a network that
-was trained on those of the others: what is printed is of these judgements. It runs in a minute, on one core.
+message, with its language and kind; the encoder gives the mean of its shared states. Before the weights are made of all
+writers, each writer's messages are judged by a network that was trained on those of the others: what is printed is of
+these judgements. It runs in a minute, on one core.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def main() -> None:
     needs_none = kinds.numpy() == KINDS.index("nothing")
     none = told[:, KINDS.index("nothing")]
     least = np.quantile(none[~needs_none], 1.0 - LOST)
-    print(f"all: {np.mean(told.argmax(axis=1) == kinds.numpy()):.3f} of {len(data):,} right; `nothing` from {least:.2f}:")
+    print(
+        f"all: {np.mean(told.argmax(axis=1) == kinds.numpy()):.3f} of {len(data):,} right; `nothing` from {least:.2f}:"
+    )
     print(f"{LOST:.0%} of those that need memory, {np.mean(none[needs_none] >= least):.3f} of those that need none")
     weights = trained(inputs, kinds, given.hidden, given.passes)
     write_tensors(TARGET, {name: one.numpy().astype(np.float16) for name, one in weights.items()}, {})

@@ -185,6 +185,7 @@ _CHECKS: Mapping[str, _Check] = {
     "str": _text,
     "str | None": _text_or_none,
     "Preset | None": _text_or_none,
+    "Mode": _text,
     "Tier | str | None": _text_or_none,
     "Cause | str | None": _text_or_none,
     "OwnerOrder | str": _text,

@@ -12,6 +12,7 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
+from embermem.core.config import Mode
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
@@ -50,13 +51,15 @@ class ReadCalls(OwnerRequests):
         thread: str | None = None,
         scope: Scope | None = None,
         min_score: float = 0.0,
+        mode: Mode = "ask",
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[Context]:
         """The little that matters for a query, as text within `budget` tokens, with its sources.
 
         `scope` limits what may be found and told. Utterances with a relevance below `min_score` (0 to 1) are left out.
-        `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
+        In `mode` "inject" a message that needs no memory gets an empty context. `as_of`: by what was known then.
+        `valid_at`: by what was true then. The server counts what it packed as visited,
         unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
         for it.
         """
@@ -65,7 +68,7 @@ class ReadCalls(OwnerRequests):
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         asked = {"query": query, "min_score": messages.probability(min_score, "min_score"), "run_id": thread}
         asked["scope"] = arguments.scope_fields(scope)
-        body = {**asked, "budget": budget, "explain": True, **times, **self._bound}
+        body = {**asked, "budget": budget, "mode": mode, "explain": True, **times, **self._bound}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     @call

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from dataclasses import fields as settings_of
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from embermem.core.attributes import Attributes
 from embermem.core.errors import ConfigError
@@ -33,6 +33,8 @@ _FILE = "file "
 """Begins the origin of a setting that a file gives."""
 
 Preset = Literal["default", "paper"]
+Mode = Literal["ask", "inject"]
+"""What a recall is for: a question to memory, or what is put before a model unasked, which may be nothing."""
 
 _LONGEST_S = 1e9
 """The longest wait (31 years), so that adding it to a time does not overflow."""
@@ -500,6 +502,7 @@ class Settings:
         return vocabulary(self.fields or (), self.never).never
 
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 PRESETS: Mapping[str, Mapping[str, object]] = {
     "default": {},
     # The paper's steps and constants, exactly.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.core import equations
-from embermem.core.config import Settings
+from embermem.core.config import Mode, Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.text import fold
 from embermem.core.types import FactId, Role, Scope, ThreadId
@@ -54,11 +54,11 @@ class Query:
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `facts` are the cosines of facts' own vectors to the query's, where they were asked for (preset `paper`).
     `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since another memory of the
-    same user knows newer. `needs` is what a trained reader says that the text needs of memory, where there is one. Of
-    utterances only those of the relevance `min_score` or more are wanted. `before` are the
-    turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords`
-    are those of `in_full`. `read_before` are the seqs of the questions among them and of their answers: they are parts
-    of the query, and no hits.
+    same user knows newer. `needs` is what a trained reader says that the text needs of memory, where there is one; in
+    `mode` inject a message that needs nothing gets nothing. Of utterances only those of the relevance `min_score` or
+    more are wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py):
+    `vector`, `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and
+    of their answers: they are parts of the query, and no hits.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Query:
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     needs: Needs | None = None
+    mode: Mode = "ask"
     min_score: float = 0.0
 
     @property

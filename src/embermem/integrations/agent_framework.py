@@ -56,7 +56,7 @@ class EmberContextProvider(ContextProvider):
             context.extend_messages(self, [Message("user", [shown])])
 
     def _shown(self, query: str, thread: str) -> str:
-        context = self._memory.recall(query, budget=self._budget, shown_threads=[thread])
+        context = self._memory.recall(query, budget=self._budget, shown_threads=[thread], mode="inject")
         shared.count_visit(self._memory, context)
         return shared.recalled_text(self._memory, context)
 

@@ -162,7 +162,7 @@ class MemoryHooks:
         if not query.strip():
             return {"llm_input_messages": messages}
         memory, shown = self._memory_of(config), [_thread(config)] if len(asked) > 1 else []
-        context = memory.recall(query, budget=self._budget, shown_threads=shown)
+        context = memory.recall(query, budget=self._budget, shown_threads=shown, mode="inject")
         if messages[-1] is asked[-1]:  # not again for each answer of a tool
             shared.count_visit(memory, context)
         text = shared.recalled_text(memory, context)

@@ -77,7 +77,7 @@ class EmberMemoryBlock(BaseMemoryBlock[str]):
         return shared.recalled_text(self.memory, less) or None
 
     def _shown(self, query: str) -> str:
-        context = self.memory.recall(query, budget=self.budget)
+        context = self.memory.recall(query, budget=self.budget, mode="inject")
         if not any(before.query == query for before in self._recalled.values()):
             shared.count_visit(self.memory, context)
         shown = shared.recalled_text(self.memory, context)

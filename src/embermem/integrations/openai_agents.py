@@ -146,7 +146,7 @@ def recalling(
 
     def _recalled(query: str, *, visited: bool) -> str:
         shown = () if thread is None else (thread,)
-        context = memory.recall(query[:_LONGEST], budget=budget, thread=thread, shown_threads=shown)
+        context = memory.recall(query[:_LONGEST], budget=budget, thread=thread, shown_threads=shown, mode="inject")
         if visited:
             shared.count_visit(memory, context)
         return shared.recalled_text(memory, context)

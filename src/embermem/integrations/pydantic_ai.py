@@ -101,7 +101,7 @@ class EmberMemory(AbstractCapability[Any]):
 
     def _shown(self, query: str) -> str:
         if query not in self._recalled:
-            context = self.memory.recall(query, budget=self.budget, shown_threads=[self.thread])
+            context = self.memory.recall(query, budget=self.budget, shown_threads=[self.thread], mode="inject")
             shared.count_visit(self.memory, context)
             self._recalled[query] = shared.recalled_text(self.memory, context)
         return self._recalled[query]

@@ -9,6 +9,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from pydantic import AliasChoices, BeforeValidator, Field
 
+from embermem.core.config import Mode
 from embermem.core.text import did_you_mean
 
 MOST_HITS = 100
@@ -131,6 +132,9 @@ MinScore = Annotated[
     float,
     _or(0.0),
     _says("Leave out messages with a lower score, from 0 to 1; 0 leaves out none.", "min_score", ge=0.0, le=1.0),
+]
+ModeGiven = Annotated[
+    Mode, _or("ask"), _says("`inject` returns nothing for a message that needs no memory, such as thanks.", "mode")
 ]
 K = Annotated[
     int, _or(10), _says("Maximum number of results.", "k", "top_k", "limit", "max_results", ge=1, le=MOST_HITS)

@@ -47,6 +47,7 @@ from embermem.mcp.arguments import (
     ListedKind,
     Metadata,
     MinScore,
+    ModeGiven,
     NewText,
     PersonName,
     Query,
@@ -179,6 +180,7 @@ class Calls:
         budget: Budget = 0,
         thread: AskedIn = "",
         min_score: MinScore = 0.0,
+        mode: ModeGiven = "ask",
         scope: ScopeGiven = None,
         as_of: AsOf = "",
         valid_at: ValidAt = "",
@@ -197,6 +199,7 @@ class Calls:
                 thread=thread or None,
                 scope=_scope(scope),
                 min_score=min_score,
+                mode=mode,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
             )

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from embermem.core.config import Preset, Settings
+from embermem.core.config import Mode, Preset, Settings
 from embermem.core.errors import (
     EmbedderError,
     EmberError,
@@ -404,15 +404,17 @@ class MemoryOS:
         shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
         min_score: float = 0.0,
+        mode: Mode = "ask",
         moment: Moment = NOW,
         outdated: frozenset[str] = frozenset(),
     ) -> Context:
         """The context for a query, by the settings' preset or the one named, of utterances with at least a relevance;
         at a moment, as it was or of what was true then. `shown_threads` are threads whose lines whoever asks shows
-        already. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
+        already. What is `outdated` (`elsewhere.newer_here`) is not told. In mode `inject` a message that needs no
+        memory gets nothing. Reads only."""
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, shown_threads, moment, settings)
-        asked = replace(asked, min_score=min_score, outdated=outdated)
+        asked = replace(asked, min_score=min_score, outdated=outdated, mode=mode)
         people = self._people_of(owner, snapshot.persona, moment)
         summaries_of = partial(of_pages, self._store.reads, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)

@@ -14,7 +14,7 @@ from embermem.arguments import checked
 from embermem.core import config as configuration
 from embermem.core import injected_blocks, messages
 from embermem.core.changes import BY_API_KIND, Cause, Change, Decision
-from embermem.core.config import Preset
+from embermem.core.config import Mode, Preset
 from embermem.core.errors import InputError, NotFound
 from embermem.core.expiry import Hidden
 from embermem.core.messages import At
@@ -71,6 +71,7 @@ class Reading(Handle):
         shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
         min_score: float = 0.0,
+        mode: Mode = "ask",
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
@@ -84,6 +85,9 @@ class Reading(Handle):
         would. `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`,
         that time is also the time of the query.
 
+        `mode="inject"` is for messages with which nobody asked for memory: one that needs none ("thanks!", "write a
+        haiku about rain") gets an empty context, whose `notes` say why.
+
         Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
         divided by what each memory has to tell; `thread`, `shown_threads` and `scope.before_seq` are of the own memory.
         Raises NotGranted for what was revoked.
@@ -92,6 +96,8 @@ class Reading(Handle):
             messages.whole(budget, "budget", 1)
         if preset is not None and preset not in configuration.PRESETS:
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
+        if mode not in configuration.MODES:
+            raise InputError(f"mode = {mode!r} is not allowed; one of: {', '.join(configuration.MODES)}")
         settings, asked = self._parts.settings, _first_given(at, valid_at, as_of)
         alone = not self._shared and self._elsewhere is None
         text = messages.checked(query, "query", settings.max_text_chars)
@@ -114,6 +120,7 @@ class Reading(Handle):
                 shown_threads=shown,
                 preset=preset,
                 min_score=least,
+                mode=mode,
                 moment=moment,
                 outdated=outdated,
             )
@@ -124,7 +131,7 @@ class Reading(Handle):
         return self._together(
             own,
             lambda space, tokens: space.recall(
-                text, at=asked_at, budget=tokens, scope=seen, preset=preset, min_score=least, **then
+                text, at=asked_at, budget=tokens, scope=seen, preset=preset, min_score=least, mode=mode, **then
             ),
             lambda other: other.beside(text, at=asked_at, scope=seen, **then),
             settings.budget if budget is None else budget,

@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from embermem.core import metadata
+from embermem.core.config import Mode
 from embermem.core.errors import InputError
 from embermem.core.messages import IGNORED_KEYS
 from embermem.core.text import did_you_mean
@@ -427,6 +428,7 @@ class ContextBody(Question):
         description="Most tokens; also called max_tokens. Default: the setting `budget`.",
     )
     at: Moment | None = Field(default=None, description="Time of the query; default: now.")
+    mode: Mode = Field(default="ask", description="`inject`: nothing for a message that needs no memory.")
     as_of: Moment | None = Field(default=None, description="Read what was known at this time. Counts no visit.")
     valid_at: Moment | None = Field(default=None, description="Read what was true at this time. Counts no visit.")
     explain: bool = Field(default=False, description="Include what was left out, and why.")

@@ -38,6 +38,7 @@ def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
         thread=body.run_id,
         scope=body.scope_asked,
         min_score=body.min_score,
+        mode=body.mode,
         **then,
     )
     if not then and access.may(owner.owner, Right.WRITE):

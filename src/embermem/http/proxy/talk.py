@@ -182,7 +182,7 @@ class Talk:
             held = frozenset({self._place.thread} if self._place.whole else ())  # the request holds all of it
             scope = self._before_now()
         budget = self._memory.settings.proxy_budget
-        context = self._owner.recall(query, budget=budget, scope=scope, shown_threads=held)
+        context = self._owner.recall(query, budget=budget, scope=scope, shown_threads=held, mode="inject")
         text = chat.without(context.text, set(told))
         if not text:
             return Remembered(state="empty", context=context)

@@ -35,6 +35,7 @@ __all__ = [
     "answerable",
     "fitted_for",
     "holds",
+    "is_of_memory",
     "pages_hold",
     "relevances",
     "relevances_of_pages",
@@ -148,12 +149,14 @@ def share_of_budget(view: View, answerable: float, people: People) -> float:
     least = view.settings.pack_sure
     if bool((view.candidates & ~view.snapshot.has_vector[: view.n]).any()):
         return 1.0
-    if not fitted_for(view) or answerable >= least or _is_of_memory(view, people):
+    if not fitted_for(view) or answerable >= least or is_of_memory(view, people):
         return 1.0
     return (answerable / least) ** 2
 
 
-def _is_of_memory(view: View, people: People) -> bool:
+def is_of_memory(view: View, people: People) -> bool:
+    """Whether a query speaks of somebody who is known here, of days on which something was said, or of what was said to
+    whom asks; one without a word of its own too."""
     text = view.query.text
     if not view.terms or not view.names.isdisjoint(view.terms) or people.named_in(text):
         return True

@@ -59,6 +59,7 @@ from embermem.memoryos.recall.overview import Overview, Subject, asked_overview,
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
 from embermem.memoryos.recall.recency import is_long_request, thread_recency
 from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
+from embermem.memoryos.recall.silence import why_silent
 from embermem.memoryos.recall.summaries import Summaries, SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
@@ -219,6 +220,9 @@ def recall(
     if (tellable := of_kinds(snapshot, query.scope)) is not snapshot:
         view = View(tellable, query, settings)
     ranking = _ranked(view).narrowed()
+    silent = why_silent(view, ranking.answerable, people) if query.mode == "inject" else None
+    if silent is not None:
+        return _silent(view, ranking, counter, silent)
     packing = _packed(known, view, ranking, counter, people, summaries_of)
     packed = ranking.hits_at(packing.places)
     sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
@@ -241,6 +245,24 @@ def recall(
             *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
         ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
+    )
+
+
+def _silent(view: View, ranking: Ranking, counter: TokenCounter, why: str) -> Context:
+    """Nothing, and why."""
+    return Context(
+        text="",
+        hits=(),
+        packed=(),
+        facts=(),
+        persona=Persona(),
+        tokens=0,
+        counter=counter.name,
+        confidence=0.0,
+        partial=ranking.partial,
+        query=view.query.text,
+        preset=view.settings.preset,
+        notes=(*ranking.notes, why),
     )
 
 
