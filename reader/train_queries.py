@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "src" / "embermem" / "reader" / "queries.safetensors"
-LABELS = {"none": "nothing"}
-"""Kinds that are called otherwise in the data."""
 MESSAGES, RATE, DECAY = 256, 3e-3, 0.05
 DROPPED, DROPPED_WITHIN, SMOOTHED = 0.1, 0.3, 0.05
 LOST = 0.03
@@ -43,7 +41,7 @@ def messages() -> list[tuple[str, str, str, str]]:
     for path in sorted((HERE / "data" / "queries").glob("*.tsv")):
         for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
             language, kind, text = line.split("\t")
-            found.append((path.stem, language, KINDS[KINDS.index(LABELS.get(kind, kind))], text))
+            found.append((path.stem, language, KINDS[KINDS.index(kind)], text))
     return found
 
 

@@ -277,13 +277,9 @@ class Settings:
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
     pack_token_floor: float = _number(6.0, "tokens added to the cost of every line", low=0.0)
     pack_least_share: float = _number(
-        0.01,
+        0.1,
         "packing ends when the next 1,000 tokens are expected to add less than this share of the evidence",
         low=0.0,
-    )
-    pack_least_lines: int = _number(14, "utterances and facts that are packed before this rule applies", low=0)
-    pack_exchange_share: float = _number(
-        0.1, "share of the used tokens for questions before packed answers, if tokens are left over", low=0.0
     )
     pack_sure: float = _number(
         0.15,
@@ -291,28 +287,18 @@ class Settings:
         above=0.0,
         high=1.0,
     )
-    pack_line_share: float = _number(0.15, "share of the budget that one utterance may take", above=0.0, high=1.0)
-    pack_line_least: int = _number(80, "tokens that one utterance may always take, if the budget allows", low=1)
-    instruction_share: float = _number(
-        0.15,
-        "share of the budget for the user's standing instructions; the first may take twice that; 0: none",
+    pack_line_least: int = _number(200, "tokens that one utterance may always take, if the budget allows", low=1)
+    pack_head_share: float = _number(
+        0.3,
+        "share of what is packed for the profile, the user's instructions and what bears by its theme",
         low=0.0,
-        high=0.5,
-    )
-    instruction_least: int = _number(
-        100, "tokens that instructions may always take, if that is at most half of the budget", low=0
+        high=1.0,
     )
     standing_facts: int = _number(
         4,
         "goals and limits of the user packed where they bear on the query; 0: none; docs/concepts/recall.md",
         low=0,
         high=20,
-    )
-    standing_share: float = _number(
-        0.15,
-        "share of the budget for goals and limits that bear; the first alone may take twice that",
-        low=0.0,
-        high=0.5,
     )
     standing_goal_days: float = _number(
         365.0, "days after which a goal lapses if it is not said again; limits never lapse", above=0.0
@@ -323,7 +309,6 @@ class Settings:
     facts_least: float = _number(
         0.1, "probability of holding the evidence from which a fact's source makes it told", low=0.0, high=1.0
     )
-    pack_fact_share: float = _number(0.2, "share of the budget that facts may take", low=0.0, high=1.0)
 
     # Ablation
     without: Literal["nothing", "mid_term", "long_term", "chain"] = _choice(

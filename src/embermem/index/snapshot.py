@@ -492,6 +492,19 @@ class Snapshot:
         """The facts that are no longer held, oldest first."""
         return FactTable().replaced(Persona(), self.ended_facts)
 
+    @cached_property
+    def replaced(self) -> Mapping[int, int]:
+        """By the seq of an utterance that of the newer one whose fact took the place of all that was read of it."""
+        if not self.ended_facts:
+            return {}
+        held = {fact.id: fact for fact in (*self.facts.rows, *self.ended_facts)}
+        found: dict[int, int] = {}
+        for fact in self.ended_facts:
+            after = None if fact.superseded_by is None else held.get(fact.superseded_by)
+            newest = -1 if after is None else max((source.seq for source in after.sources), default=-1)
+            found |= {one.seq: newest for one in fact.sources if one.seq < newest and not self.facts.is_source(one.seq)}
+        return found
+
     def text_length(self, n: int) -> NDArray[np.float32]:
         """ln(1 + characters) of each of the first n texts."""
         return self._log.text_length.first(n)

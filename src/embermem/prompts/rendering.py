@@ -14,12 +14,14 @@ from datetime import datetime
 from embermem import languages
 from embermem.core.patterns import regex
 from embermem.core.types import Chain, Fact, Passage, Persona, ProfileField, Segment, Source, Utterance
+from embermem.languages.language import Language
 from embermem.languages.words import search_terms, sentences
 from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
     "DOCUMENTS",
+    "KNOWN",
     "OF_AGENT",
     "SHARED",
     "WISHES",
@@ -29,6 +31,7 @@ __all__ = [
     "fact_line",
     "field",
     "header",
+    "older_line",
     "one_line",
     "passage_text",
     "place_line",
@@ -44,6 +47,9 @@ CUT = "[…]"
 
 WISHES = "standing wishes of the user:"
 """The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
+
+KNOWN = "known:"
+"""The line over what is known of the user and of others."""
 
 DOCUMENTS = "from documents:"
 """The line over the passages of documents. No text can make one either: each passage is one line, with its number."""
@@ -76,14 +82,13 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def header(utterance: Utterance) -> str:
-    """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone and the
-    language of the utterance; over passages `from documents:`."""
+def header(utterance: Utterance, language: Language | None = None) -> str:
+    """The line over what was said on one day: `2026-05-02 Sat:`, in the day's own zone and in this language (None: the
+    utterance's own); over passages `from documents:`."""
     if utterance.passage is not None:
         return DOCUMENTS
-    thread = one_line(utterance.thread)[:_THREAD_CHARS]
-    weekdays = languages.by_signs(utterance.text).weekdays
-    return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
+    weekdays = (language or languages.by_signs(utterance.text)).weekdays
+    return f"{day(utterance.said_at)} {weekdays[utterance.said_at.weekday()]}:"
 
 
 def shared_heading(space: str) -> str:
@@ -99,6 +104,12 @@ def utterance_line(utterance: Utterance, text: str | None = None) -> str:
     if utterance.passage is not None:
         return f"#{utterance.seq} [{place_line(utterance.passage)}] {said}"
     return spoken_line(utterance.seq, utterance.speaker, said)
+
+
+def older_line(utterance: Utterance, newer: int, text: str) -> str:
+    """`#12 Alice (older, see #40): text`: a line of a matter of which the utterance with another number says something
+    newer."""
+    return f"#{utterance.seq} {one_line(utterance.speaker)} (older, see #{newer}): {text}"
 
 
 def spoken_line(seq: int, speaker: str, said: str) -> str:
@@ -128,13 +139,14 @@ def place_line(passage: Passage) -> str:
     return one_line(told).translate(_BRACKETS)[:_PLACE_CHARS]
 
 
-def fact_line(fact: Fact) -> str:
+def fact_line(fact: Fact, language: Language | None = None) -> str:
     """`- lives in Lyon (since May 2026) [#41]`; where the text says no time, the day it was said. One that is no longer
-    so says until when: `(until 3 May 2026)`."""
+    so says until when: `(until 3 May 2026)`, in this language (None: the fact's own)."""
     text = one_line(fact.text)
+    language = language or languages.by_signs(text)
     dated = text.endswith((")", "）"))
-    said = languages.by_signs(text).said_on(day(fact.valid_from)) if fact.valid_from and not dated else ""
-    return f"- {text}{said}{_until(fact)}{_first(fact.sources)}"
+    said = language.said_on(day(fact.valid_from)) if fact.valid_from and not dated else ""
+    return f"- {text}{said}{_until(fact, language)}{_first(fact.sources)}"
 
 
 def segment_line(segment: Segment) -> str:
@@ -155,11 +167,8 @@ def _first(sources: Sequence[Source]) -> str:
     return f" [#{sources[0].seq}]" if sources else ""
 
 
-def _until(fact: Fact) -> str:
-    if fact.retired_at is None:
-        return ""
-    end = fact.valid_to or fact.retired_at
-    return languages.by_signs(fact.text).until(end)
+def _until(fact: Fact, language: Language) -> str:
+    return "" if fact.retired_at is None else language.until(fact.valid_to or fact.retired_at)
 
 
 def profile_lines(persona: Persona) -> list[str]:

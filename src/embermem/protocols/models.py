@@ -369,12 +369,15 @@ class Needs:
     """What a message to the agent needs of what is remembered: probabilities, which sum to 1.
 
     `advice`: it asks for a choice, a plan, an idea or a text for a person, so that what this person likes, avoids and
-    may not counts. `asks`: it asks what was said or happened. `tells`: it says something and asks nothing. `nothing`:
-    thanks, general knowledge, a task that brings all it needs.
+    may not counts. `now`: it asks for one matter as it is now, of which a newer statement replaces an older one;
+    `several`: for a list or a count; `past`: for anything else that was said or happened. `tells`: it says something
+    and asks nothing. `nothing`: thanks, general knowledge, a task that brings all it needs.
     """
 
     advice: float
-    asks: float
+    now: float
+    several: float
+    past: float
     nothing: float
     tells: float
 

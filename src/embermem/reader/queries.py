@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "QueryNetwork"]
 
-KINDS = ("advice", "asks", "nothing", "tells")
+KINDS = ("advice", "now", "several", "past", "nothing", "tells")
 """The outputs, in order; the fields of `Needs`."""
 
 
@@ -36,7 +36,7 @@ class QueryNetwork:
         return Needs(**dict(zip(KINDS, self.probabilities(rows.mean(axis=0)).tolist(), strict=True)))
 
     def probabilities(self, mean: Floats) -> Floats:
-        """The probabilities of the kinds (4,), of the mean of the states (384,)."""
+        """The probabilities of the kinds (6,), of the mean of the states (384,)."""
         hidden = np.maximum(0.0, mean @ self._hidden + self._bias)
         powers = np.exp((told := hidden @ self._out + self._base) - told.max())
         return np.asarray(powers / powers.sum())

@@ -75,7 +75,7 @@ class TrainedReader:
         """What a message needs of memory; one without a piece needs nothing."""
         shared = self._encoder.shared(query, QUERY)
         if shared is None:
-            return Needs(advice=0.0, asks=0.0, nothing=1.0, tells=0.0)
+            return Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=1.0, tells=0.0)
         with self._lock:
             if self._queries is None:
                 with as_file(files("embermem.reader") / "queries.safetensors") as path:

@@ -133,13 +133,12 @@ def is_worth_a_line(part: str, names: Set[str]) -> bool:
 
 
 def open_page(view: View) -> tuple[int, ...]:
-    """The rows of the newest page, of the query's thread if it has one here, while no agent's answer has joined it."""
+    """The rows of the newest page of the query's own thread, while no agent's answer has joined it."""
     snapshot, thread = view.snapshot, view.query.thread
     number = None if thread is None else snapshot.thread_number(thread)
-    seen = view.candidates & ~snapshot.is_passage(view.n)
-    if number is not None:
-        within = seen & (snapshot.thread_of(view.n) == number)
-        seen = within if within.any() else seen
+    if number is None:
+        return ()
+    seen = view.candidates & ~snapshot.is_passage(view.n) & (snapshot.thread_of(view.n) == number)
     if not seen.any():
         return ()
     newest = view.n - 1 - int(seen[::-1].argmax())

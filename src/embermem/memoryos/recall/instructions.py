@@ -15,8 +15,6 @@ __all__ = ["instructions"]
 def instructions(view: View, people: People) -> tuple[Fact, ...]:
     """The user's own instructions that hold at the time of the query and that its scope lets be seen, the one that was
     said last first. None while it is undecided who the user is."""
-    if view.settings.instruction_share == 0.0:
-        return ()
     found = [
         (last, place, fact)
         for place, fact in enumerate(view.snapshot.facts.rows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from embermem.core.types import Utterance
 from embermem.index.query_context import View
 from embermem.languages.words import sentences
 from embermem.memoryos.recall.exchanges import is_worth_a_line, statement_of
 from embermem.prompts.dated_text import dated_text
-from embermem.prompts.rendering import CUT, cut, day, one_line, passage_text, utterance_line
+from embermem.prompts.rendering import CUT, cut, day, older_line, one_line, passage_text, utterance_line
 from embermem.protocols import TokenCounter
 
 __all__ = ["Lines"]
@@ -26,8 +28,12 @@ _Sentence = tuple[str, str, str]
 class Lines:
     """Writes the lines of one context. What was written and taken (`take`) is not written again."""
 
-    def __init__(self, view: View, counter: TokenCounter) -> None:
+    def __init__(self, view: View, counter: TokenCounter, newer: Mapping[int, int]) -> None:
+        """`newer` has the row of the newest statement of the same matter."""
         self._view, self._counter = view, counter
+        seqs, replaced = view.snapshot.seqs, view.snapshot.replaced
+        self._newer = {row: int(seqs[other]) for row, other in newer.items()}
+        self._replaced = replaced
         self._dated = view.snapshot.dates.dated(view.n)
         self._told: dict[_Sentence, int] = {}
         self._keys: dict[int, tuple[_Sentence, ...]] = view.snapshot.notes("sentences", texts=True)
@@ -68,24 +74,38 @@ class Lines:
         if not text or text.strip() == CUT:
             return ""
         if not is_whole:
-            line = utterance_line(utterance, self._shown(row, one_line(text)))
+            line = self._line(row, utterance, self._shown(row, one_line(text)))
             if self.cost(line) <= limit:
                 return line
         return self._cut(row, utterance, text, limit, is_last)
 
     def _whole_line(self, row: int) -> tuple[str, int]:
         """The line of all that a row says, empty where it says nothing, and its tokens."""
-        known = self._whole.get(row)
+        is_old = self._newer_than(row) is not None
+        known = None if is_old else self._whole.get(row)
         if known is None:
             utterance = self._view.snapshot.utterances[row]
             text = passage_text(utterance, self._view.snapshot.text(row))
             says = bool(text) and text.strip() != CUT
-            line = utterance_line(utterance, self._shown(row, one_line(text))) if says else ""
+            line = self._line(row, utterance, self._shown(row, one_line(text))) if says else ""
             known = line, self.cost(line) if says else 0
-            if len(line) <= _NOTED_CHARS:
+            if len(line) <= _NOTED_CHARS and not is_old:
                 self._whole[row] = known
         self._costs[known[0]] = known[1]
         return known
+
+    def _line(self, row: int, utterance: Utterance, text: str) -> str:
+        """`#2 Alice (older, see #5): text`, where something newer is said of the same matter."""
+        newer = self._newer_than(row)
+        return utterance_line(utterance, text) if newer is None else older_line(utterance, newer, text)
+
+    def _newer_than(self, row: int) -> int | None:
+        """The seq of what is newer than a row and of the same matter, as far as the query may see it."""
+        if row in self._newer:
+            return self._newer[row]
+        seq = self._replaced.get(self._view.snapshot.seqs.item(row)) if self._replaced else None
+        other = None if seq is None else self._view.snapshot.row(seq)
+        return seq if other is not None and other < self._view.n and self._view.candidates[other] else None
 
     def take(self, row: int) -> None:
         """Note that the row is told."""
@@ -136,10 +156,10 @@ class Lines:
 
     def _cut(self, row: int, utterance: Utterance, text: str, limit: int, whole_sentences: bool) -> str:
         """The line with its text cut; dates beside its times count too, so what they take is cut off once more."""
-        room = limit - self.cost(utterance_line(utterance, ""))
+        room = limit - self.cost(self._line(row, utterance, ""))
         while room >= _LEAST_CUT:
             shorter = cut(text, room, self._view.idf, self._counter, whole_sentences=whole_sentences)
-            line = utterance_line(utterance, self._shown(row, shorter)) if shorter else ""
+            line = self._line(row, utterance, self._shown(row, shorter)) if shorter else ""
             over = self.cost(line) - limit if line else 0
             if over <= 0:
                 return line if is_worth_a_line(shorter, self._view.names) else ""

@@ -1,33 +1,41 @@
 """Packing: the text of a Context, within a budget of tokens that counts all of it.
 
     user: name Alice; birth year 1994
+
+    known:
     - lives in Lyon (since 2026-03-01) [#41]
 
-    2026-05-02 (Sat), s1:
+    2026-05-02 Sat:
     #12 Alice: I went to the wetland park.
 
-First who the owner is, which changes least; then the conversation in time order, under a line for each day and
-thread. `#12` is the utterance's seq: the same in every recall. prompts/rendering.py writes and cuts the lines.
+First who the owner is, which changes least; then what is known; then the conversation in time order, under a line for
+each day. `#12` is the utterance's seq: the same in every recall. prompts/rendering.py writes and cuts the lines.
 
-What is packed goes by value per token: exp(score) / (tokens + floor), best first, while it fits, and until what is
-left is unlikely to help. Then exchanges are completed: the question before an answer, the answer to a question.
-Reserved are only the profile line, a few goals and limits of the user (active_goals.py), and the open page.
+What is packed stands in one order that does not depend on the budget, and ends with what does not fit any more: so a
+larger budget holds all that a smaller one holds. What was said and facts come by value per token, exp(score) / (tokens
++ floor), best first, until what is left is unlikely to help; between them, within a share of what is packed so far, the
+profile, what the user wants of the agent, and what bears on the query by its theme. A question comes with its answer. A
+fact leaves when a line has come in that says it.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem import languages
 from embermem.core.attributes import is_instruction
 from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, Source, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
+from embermem.languages.questions import asked_attributes
 from embermem.languages.words import content_words
 from embermem.memoryos.people import profile_value
 from embermem.memoryos.recall.exchanges import Exchanges, open_page
@@ -37,6 +45,7 @@ from embermem.memoryos.recall.overview import Overview
 from embermem.memoryos.recall.summaries import Summaries
 from embermem.prompts.rendering import (
     CUT,
+    KNOWN,
     WISHES,
     fact_line,
     header,
@@ -59,22 +68,30 @@ _LEFT_OUT = 50
 """How many of what was left out are named."""
 _NAME_CHARS, _NAME_LOOKS_AT = 80, 300
 """Characters by which an utterance that was left out is named, and among which they are looked for."""
-_MISFITS = 20
-"""After so many in a row that did not fit, the rest is not tried."""
 _LEAST_ROOM = 8
 """Tokens below which no line is tried."""
-_OTHER_HALF = 40
+_OTHER_HALF = 80
 """Tokens that a question or answer takes at most which is packed because of the other."""
 _LIKELY = 0.002
 """The probability of holding the evidence from which an utterance of few words is packed (ours); thanks and greetings
 from `facts_least`."""
-_TRAITS_SHARE = 0.1
-"""The share of the budget that traits may take (ours)."""
+_TRAITS = 40
+"""Tokens that the line of traits may take (ours)."""
+_HEAD_FREE = 60
+"""Tokens of the head that come before all else: its share counts from there (ours)."""
+_LIKELY_TOKENS = 300
+"""Tokens that an utterance may take which holds all of the evidence; less by its share of it (ours)."""
+_AFTER = 1e-6
+"""How much less a fact is worth than the line that it rests on: it comes after it, if it adds anything (ours)."""
+_ASKED = 0.3
+"""The probability with which a fact bears that a query asks for by its attribute's name (ours)."""
 _SENTENCE = 4
 """Content words from which a fact's value says all of it: of "Lyon" it is said that somebody lives there."""
 _CHARS_A_TOKEN = 4.0
 _OVERVIEW_SHARE = 0.8
 """Of the budget, where an overview is asked for; what was said gets the rest."""
+_NEVER = 1e-6
+"""The least probability of which the logarithm is taken."""
 _A_THOUSAND = 1000.0
 """Tokens that pack_least_share is counted by."""
 
@@ -108,29 +125,22 @@ def pack(
     *,
     tell: Callable[[int], Overview] | None = None,
     sure: float = 1.0,
+    newer: Mapping[int, int] = MappingProxyType({}),
 ) -> Packing:
     """Fill the budget with what is worth most per token. `rows` and `scores` run in parallel, best first.
 
-    `persona` has the traits to tell, `facts` are those that bear on the query, best first; `standing` goals and limits
-    that do, which come before them; `instructions` are told whatever is asked, before all other facts, the newest first
-    while there is room. `tell` gives the overview within so many tokens, where the query asks for one.
-    Of what is left of the budget by these and the open page, what was said may take the share `sure`, in [0, 1].
+    `persona` has the traits to tell, `facts` are those that bear on the query, best first; `standing` what bears on it
+    by its theme; `instructions` are told whatever is asked, the newest first while there is room. `tell` gives the
+    overview within so many tokens, where the query asks for one. `sure`, in (0, 1], is how likely it is that anything
+    that was said answers the query. `newer` has the row of the newest statement of the same matter.
     """
     budget = view.settings.budget if view.query.budget is None else view.query.budget
-    filling = _Filling(view, counter, max(0, budget))
-    filling.rank(rows, scores)
-    filling.reserve_profile(persona)
-    filling.reserve_traits(persona)
-    filling.reserve_instructions(instructions)
+    filling = _Filling(view, counter, max(0, budget), newer)
+    filling.rank(rows, scores, facts, sure)
+    filling.stand(persona, instructions, standing)
     if tell is not None:
         filling.reserve_overview(tell)
-    filling.reserve_standing(standing)
-    filling.reserve_facts(facts)
-    filling.reserve_open_page()
-    filling.limit_to(sure)
     filling.fill()
-    filling.drop_repeated_facts()
-    filling.complete_exchanges()
     return filling.packing(rows)
 
 
@@ -172,143 +182,139 @@ def named(utterance: Utterance, text: str) -> str:
 
 @dataclass(slots=True)
 class _Packed:
-    """One thing that has its line."""
+    """One thing that has its line, or its part in one."""
 
     line: str
     cost: int
     row: int | None = None
     fact: Fact | None = None
+    field: tuple[str, ProfileField] | None = None
 
 
 class _Filling:
     """The state of one packing: what is in so far, and what it costs. Discarded when the text is made."""
 
-    def __init__(self, view: View, counter: TokenCounter, budget: int) -> None:
+    def __init__(self, view: View, counter: TokenCounter, budget: int, newer: Mapping[int, int]) -> None:
         self.view, self.counter, self.budget = view, counter, budget
         self.snapshot, self.settings = view.snapshot, view.settings
         self.utterances = view.snapshot.utterances
-        self.lines, self.exchanges = Lines(view, counter), Exchanges(view)
-        self.limit = budget
+        self.language = languages.of(view.query.text)
+        self.lines, self.exchanges = Lines(view, counter, newer), Exchanges(view)
         self.scores: dict[int, float] = {}
-        self.likely = 0.0
-        self.used = 0
-        self.profile: list[tuple[str, list[ProfileField]]] = []
-        self.traits: list[str] = []
+        self.facts: list[tuple[Fact, float]] = []
+        self.likely = self.sure = 0.0
+        self.used = self.head = 0
+        self.standing: deque[_Packed] = deque()
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
         self.headers: set[tuple[str, ThreadId]] = set()
-        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = self.snapshot.notes(("head", counter.name))
+        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = self.snapshot.notes(
+            ("head", counter.name, self.language.code)
+        )
         self._names: dict[int, str] = self.snapshot.notes("name")
         self.told: set[str] = set()
-        self.fact_cost = 0
-        self.standing: dict[FactId, None] = {}
+        self.stands: set[FactId] = set()
         self.overview = Overview()
         self.rows: set[int] = set()
 
-    def reserve_profile(self, persona: Persona) -> None:
-        """The profile line, field by field while it fits into half of the budget."""
-        for whose, fields in (("user", persona.profile), ("agent", persona.agent_profile)):
-            line: list[ProfileField] = []
-            for shown in fields:
-                cost = self._cost(profile_line(whose, [*line, shown]))
-                cost -= self._cost(profile_line(whose, line)) if line else 0
-                if 2 * (self.used + cost) > self.budget:
-                    self._leave_out(f"profile {shown.name}", "over the budget")
-                    continue
-                line.append(shown)
-                self.used += cost
-            if line:
-                self.profile.append((whose, line))
-
-    def reserve_traits(self, persona: Persona) -> None:
-        """The line of traits, as many of them as fit into a tenth of the budget."""
-        for count in range(len(persona.traits), 0, -1):
-            lines = trait_lines(replace(persona, traits=persona.traits[:count]))
-            cost = sum(self._cost(line) for line in lines)
-            if cost <= _TRAITS_SHARE * self.budget:
-                self.traits, self.used = lines, self.used + cost
-                return
-
-    def reserve_instructions(self, facts: Sequence[Fact]) -> None:
-        """What the user wants of the agent, within its share of the budget, of which the first may take twice as much:
-        the newest that fit, in the order in which they were said."""
-        settings, spent = self.settings, self._cost(WISHES)
-        share = max(settings.instruction_share * self.budget, min(settings.instruction_least, self.budget / 2))
-        chosen: list[_Packed] = []
-        for fact in facts:
-            line = fact_line(fact)
-            cost = self._cost(line)
-            limit = share if chosen else min(2 * share, self.budget - self.used)
-            if one_line(fact.text) in self.told or spent + cost > limit:
-                self._leave_out(line, "over the instructions' share of the budget")
-                continue
-            self.told.add(one_line(fact.text))
-            chosen.append(_Packed(line=line, cost=cost, fact=fact))
-            spent += cost
-        if chosen:
-            self.used += spent
-            self.packed += reversed(chosen)
-
-    def reserve_overview(self, tell: Callable[[int], Overview]) -> None:
-        """The overview, within its share of what is left."""
-        self.overview = tell(int(_OVERVIEW_SHARE * (self.budget - self.used)))
-        self.used += sum(self._cost(line) for line in self.overview.lines)
-
-    def reserve_standing(self, facts: Sequence[Fact]) -> None:
-        """The facts that stand, best first, within their share; the first may take twice that."""
-        share = self.settings.standing_share * self.budget
-        for fact in facts:
-            limit = share if self.standing else 2 * share
-            if self.fact_cost + self._cost(fact_line(fact)) <= limit and self._try_fact(fact, 0.0):
-                self.standing[fact.id] = None
-
-    def reserve_facts(self, facts: Sequence[tuple[Fact, float]]) -> None:
-        """The facts that bear on the query, best first, within the facts' share."""
-        told = {*self.standing, *(fact.id for fact in self.overview.facts)}
-        for fact, score in facts:
-            if fact.id not in told:
-                self._try_fact(fact, score)
-
-    def reserve_open_page(self) -> None:
-        """The page that waits for its answer, within half of what is left; not what says little."""
-        limit = (self.budget - self.used) // 2
-        for row in reversed(open_page(self.view)):
-            spent = self.used
-            if row in self.scores and not self._is_filler(row):
-                self._try_rows((row,), row, limit)
-            limit -= self.used - spent
-
-    def rank(self, rows: Sequence[int], scores: Sequence[float]) -> None:
+    def rank(
+        self, rows: Sequence[int], scores: Sequence[float], facts: Sequence[tuple[Fact, float]], sure: float
+    ) -> None:
         """Take what may be packed, best first, with its scores."""
         self.scores = dict(zip(rows, scores, strict=True))
         best = max(scores, default=0.0)
         self.likely = best + math.log(sum(math.exp(score - best) for score in scores)) if scores else 0.0
+        self.facts, self.sure = list(facts), sure
 
-    def limit_to(self, share: float) -> None:
-        """Leave what was said only a share of what is left, but room for a line."""
-        left = self.budget - self.used
-        self.limit = self.used + max(int(share * left), min(self.settings.pack_line_least, left))
+    def stand(self, persona: Persona, instructions: Sequence[Fact], standing: Sequence[Fact]) -> None:
+        """Take what is told beside what was said, in this order: the profile, the user's instructions, what bears by
+        its theme, traits."""
+        for whose, fields in (("user", persona.profile), ("agent", persona.agent_profile)):
+            line: list[ProfileField] = []
+            for shown in fields:
+                line.append(shown)
+                cost = self._cost(profile_line(whose, line)) - (
+                    self._cost(profile_line(whose, line[:-1])) if line[1:] else 0
+                )
+                self.standing.append(_Packed(line="", cost=cost, field=(whose, shown)))
+        for fact in (*instructions, *standing):
+            line_of = self._fact_line(fact)
+            over = self._cost(WISHES if is_instruction(fact.attribute) else KNOWN)
+            self.standing.append(_Packed(line=line_of, cost=self._cost(line_of) + over, fact=fact))
+            self.stands.add(fact.id)
+        for count in range(len(persona.traits), 0, -1):
+            lines = trait_lines(replace(persona, traits=persona.traits[:count]))
+            if (cost := sum(map(self._cost, lines))) <= _TRAITS:
+                self.standing.append(_Packed(line="\n".join(lines), cost=cost))
+                return
+
+    def reserve_overview(self, tell: Callable[[int], Overview]) -> None:
+        """The overview, within its share of the budget."""
+        self.overview = tell(int(_OVERVIEW_SHARE * self.budget))
+        self.used += sum(self._cost(line) for line in self.overview.lines)
+        self.told |= {one_line(fact.text) for fact in self.overview.facts}
 
     def fill(self) -> None:
-        """Exchanges by value per token, while they fit."""
+        """Pack in the one order, until something does not fit, or nothing is left that is likely to help."""
+        for row in reversed(open_page(self.view)):
+            if row in self.scores and not self._is_filler(row) and not self._take_rows((row,), row):
+                return
+        if not self._take_standing(only_within_share=True):
+            return
+        said = self._said()
+        for members, fact in said:
+            took = self._take_fact(fact) if fact is not None else self._take_rows(members, members[0])
+            if not took or not self._take_standing(only_within_share=True):
+                self._leave_out_rest([one[0] for one, _ in said if one], "over the budget")
+                return
+        self._take_standing(only_within_share=False)
+
+    def _take_standing(self, *, only_within_share: bool) -> bool:
+        """Pack what stands next, while it keeps within its share of what is packed; whether all of it fitted."""
+        share = self.settings.pack_head_share
+        while self.standing:
+            item = self.standing[0]
+            head, most = self.head + item.cost, max(_HEAD_FREE, share * (self.used + item.cost))
+            if only_within_share and head > most:
+                return True
+            self.standing.popleft()
+            if item.fact is not None and one_line(item.fact.text) in self.told:
+                continue
+            if item.cost > self._room():
+                self._leave_out(item.line or f"profile {item.field[1].name if item.field else ''}", "over the budget")
+                return False
+            if item.fact is not None:
+                self.told.add(one_line(item.fact.text))
+            self.head, self.used = head, self.used + item.cost
+            self.packed.append(item)
+        return True
+
+    def _said(self) -> Iterator[tuple[tuple[int, ...], Fact | None]]:
+        """What was said and what is known by value per token: rows that belong together, the one that they are for
+        first, or a fact."""
         rows = list(self.scores)
         heap: list[tuple[float, int, tuple[int, ...]]] = [
             (-value, place, ()) for place, value in enumerate(self._values(rows).tolist())
         ]
+        heap += [
+            (-self._value_of_fact(fact, score), len(rows) + place, ()) for place, (fact, score) in enumerate(self.facts)
+        ]
         heapq.heapify(heap)
         least = self._least_value()
-        misfits = 0
         while heap:
             negative, place, members = heapq.heappop(heap)
+            if -negative + math.log(max(self.sure, _NEVER)) < least:
+                self._leave_out_rest(
+                    [rows[one[1]] for one in ((negative, place), *sorted(heap)) if one[1] < len(rows)],
+                    "unlikely to help",
+                )
+                return
+            if place >= len(rows):
+                yield (), self.facts[place - len(rows)][0]
+                continue
             row = rows[place]
             if row in self.rows:
                 continue
-            if -negative < least and len(self.rows) >= self.settings.pack_least_lines:
-                self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "unlikely to help")
-                break
-            if misfits > _MISFITS or self._room() < _LEAST_ROOM:
-                self._leave_out_rest([row, *(rows[item[1]] for item in sorted(heap))], "over the budget")
-                break
             known, members = members, self._exchange(row)
             if not members:
                 self._leave_out(row, "says little")
@@ -318,18 +324,7 @@ class _Filling:
                 if heap and -value > heap[0][0]:
                     heapq.heappush(heap, (-value, place, members))
                     continue
-            misfits = 0 if self._try_rows(members, row, self._line_limit()) else misfits + 1
-
-    def drop_repeated_facts(self) -> None:
-        """Leave out the facts that packed lines say in the same words, and fill the room that this gives."""
-        again = [item for item in self.packed if item.fact is not None and self._repeats_a_line(item.fact)]
-        if not again:
-            return
-        for item in again:
-            self.packed.remove(item)
-            self.used -= item.cost
-            self._leave_out(item.line, "said already")
-        self.fill()
+            yield (row, *(one for one in members if one != row)), None
 
     def _exchange(self, row: int) -> tuple[int, ...]:
         """The row with what it needs and what is not in yet; nothing, if it says little."""
@@ -347,35 +342,15 @@ class _Filling:
         least = self.settings.facts_least if self.exchanges.is_empty(row) else _LIKELY
         return math.exp(self.scores[row] - self.likely) < least
 
-    def complete_exchanges(self) -> None:
-        """With tokens that are left over, the questions before packed answers, for what was packed first first."""
-        limit = int(self.settings.pack_exchange_share * self.used)
-        for row in [item.row for item in self.packed if item.row is not None]:
-            question = self.exchanges.question_of(row)
-            if question is not None and self._is_new(question):
-                spent = self.used
-                line = self.lines.line(question, limit, self._room())
-                most = min(limit, self.settings.pack_line_least, self._room())
-                cost = self._cost(line) + self._header_cost(question) if line else 0
-                if line and CUT not in line and cost <= most:
-                    self._put(question, line)
-                limit -= self.used - spent
-
     def packing(self, rows: Sequence[int]) -> Packing:
         """The text, exactly counted: lines that were added last give way until it fits."""
         text = self._text()
-        while (tokens := self.counter.count(text)) > self.budget and (
-            self.packed or self.overview.lines or self.profile
-        ):
+        while (tokens := self.counter.count(text)) > self.budget and (self.packed or self.overview.lines):
             if self.packed:
                 gone = self.packed.pop()
                 self._leave_out(gone.line[:_NAME_CHARS], "over the budget")
-            elif self.overview.lines:
-                self.overview = Overview()
-            elif self.traits:
-                self.traits = []
             else:
-                self.profile.pop()
+                self.overview = Overview()
             text = self._text()
         if tokens > self.budget:
             text, tokens = "", 0
@@ -387,7 +362,7 @@ class _Filling:
             places=tuple(places[row] for row in self._rows()),
             facts=tuple(facts),
             left_out=tuple(self.left_out),
-            standing=tuple(fact for fact in facts if fact.id in self.standing or is_instruction(fact.attribute)),
+            standing=tuple(fact for fact in facts if fact.id in self.stands),
             overview=bool(self.overview.lines),
         )
 
@@ -395,15 +370,21 @@ class _Filling:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
         said = ((self.utterances[row], lines[row]) for row in self._rows())
         told = self._facts()
-        wishes = [line for fact, line in told if is_instruction(fact.attribute)]
-        facts = [line for fact, line in told if line and not is_instruction(fact.attribute)]
-        head = [*self._profile_lines(), *self.traits, *([WISHES] if wishes else []), *wishes]
-        return laid_out(head, [*self.overview.lines, *facts], said)
+        traits = [item.line for item in self.packed if item.row is None and item.fact is None and item.field is None]
+        return laid_out(
+            [*self._profile_lines(), *traits],
+            [line for fact, line in told if is_instruction(fact.attribute)],
+            [*self.overview.lines, *(line for fact, line in told if line and not is_instruction(fact.attribute))],
+            said,
+            language=self.language,
+        )
 
     def _facts(self) -> list[tuple[Fact, str]]:
         """What is told, each with its line; what the overview tells has none of its own."""
         packed = [(item.fact, item.line) for item in self.packed if item.fact is not None]
-        return [*((fact, "") for fact in self.overview.facts), *packed]
+        wishes = [one for one in packed if is_instruction(one[0].attribute)]
+        others = [one for one in packed if not is_instruction(one[0].attribute)]
+        return [*((fact, "") for fact in self.overview.facts), *reversed(wishes), *others]
 
     def _profile_lines(self) -> list[str]:
         """The profile without the fields that a packed fact tells, with their dates and sources."""
@@ -413,43 +394,68 @@ class _Filling:
             if (line := profile_value(fact.attribute, fact.value, self.settings.attributes)) is not None
             for source in fact.sources
         }
+        fields = [item.field for item in self.packed if item.field is not None]
         kept = [
-            (
-                whose,
-                [one for one in fields if all((one.name, one.value, s.utterance_id) not in told for s in one.sources)],
-            )
-            for whose, fields in self.profile
+            (whose, one)
+            for whose, one in fields
+            if all((one.name, one.value, s.utterance_id) not in told for s in one.sources)
         ]
-        return [profile_line(whose, fields) for whose, fields in kept if fields]
+        return [
+            profile_line(whose, some)
+            for whose in ("user", "agent")
+            if (some := [one for of, one in kept if of == whose])
+        ]
 
     def _rows(self) -> list[int]:
         return in_time_order({i.row: self.utterances[i.row] for i in self.packed if i.row is not None})
 
-    def _try_rows(self, members: Sequence[int], row: int, limit: int) -> bool:
-        """Pack the rows if all fit; else the row without its question. Whether it needed no more thought."""
+    def _take_rows(self, members: Sequence[int], row: int) -> bool:
+        """Pack the rows, in the form that they have at any budget; where that does not fit, as much as does. Whether
+        all fitted."""
         if (earlier := self.lines.told_by(row)) is not None:
             self._leave_out(row, f"the same as #{self.utterances[earlier].seq}")
             return True
-        if (lines := self._lines_of(members, row, limit)) is not None:
-            for one, line in lines.items():
-                self._put(one, line)
+        limit = self._limit_of(row)
+        lines = self._lines_of(members, row, limit, math.inf)
+        if lines is None or not lines:
+            self._leave_out(row, "says little")
             return True
-        if not self.exchanges.asks(row) or self.exchanges.answer_to(row) is None:
+        fits = sum(self._cost(line) for line in lines.values()) + self._headers_cost(lines) <= self._room()
+        if not fits:
+            lines = self._lines_of(members, row, limit, self._room()) or self._shorter(members, row, limit)
+        for one, line in (lines or {}).items():
+            self._put(one, line)
+        if not lines:
             self._leave_out(row, "over the budget")
-            return False
-        return self._try_shorter(members, row) or self._try_statement(row, limit)
+        return fits
 
-    def _lines_of(self, members: Sequence[int], row: int, limit: int) -> dict[int, str] | None:
+    def _shorter(self, members: Sequence[int], row: int, limit: int) -> dict[int, str] | None:
+        """A row that asks, cut so that there is room for what answers it; else what it says beside its question."""
+        if not self.exchanges.asks(row) or self.exchanges.answer_to(row) is None:
+            return self._lines_of((row,), row, limit, self._room())
+        left = self._room() - self._header_cost(row)
+        after = [one for one in members if one >= row]
+        lines = self._lines_of(after, row, int(left - _OTHER_HALF * sum(one > row for one in members)), left)
+        if lines is None and (line := self.lines.line(row, limit, int(left), without_question=True)):
+            lines = {row: line}
+        return lines
+
+    def _limit_of(self, row: int) -> int:
+        """Tokens that the line of a row may take: more, where it is likely to hold the evidence."""
+        share = math.exp(min(0.0, self.scores.get(row, -math.inf) - self.likely))
+        return max(self.settings.pack_line_least, int(_LIKELY_TOKENS * share))
+
+    def _lines_of(self, members: Sequence[int], row: int, limit: int, left: float) -> dict[int, str] | None:
         """The lines of an exchange, in the order of its rows, within what is left; None if they do not fit. A question
         that comes with its answer comes whole or not at all."""
-        left, heads = self._room(), set(self.headers)
+        heads = set(self.headers)
         lines: dict[int, str] = {}
         for one in (row, *(other for other in members if other != row)):
             place, over = self._head(one)
             over = 0 if place in heads else over
-            most = limit if one == row else min(limit, _OTHER_HALF, left - over)
-            line = self.lines.line(one, most, left - over)
-            if one < row and (not line or CUT in line):
+            most = limit if one == row else int(min(limit, _OTHER_HALF, left - over))
+            line = self.lines.line(one, most, int(min(left - over, most)) if math.isinf(left) else int(left - over))
+            if one != row and (not line or CUT in line):
                 continue
             if not line:
                 return None
@@ -458,25 +464,6 @@ class _Filling:
             left -= self._cost(line) + over
         return dict(sorted(lines.items()))
 
-    def _try_shorter(self, members: Sequence[int], row: int) -> bool:
-        """Pack a row that asks, cut so that there is room for what answers it."""
-        over = self._header_cost(row)
-        others = _OTHER_HALF * sum(one > row for one in members)
-        lines = self._lines_of([one for one in members if one >= row], row, self._room() - over - others)
-        for one, line in (lines or {}).items():
-            self._put(one, line)
-        return lines is not None
-
-    def _try_statement(self, row: int, limit: int) -> bool:
-        """Pack the row without the question that it ends in, if it says something besides."""
-        over = self._header_cost(row)
-        line = self.lines.line(row, limit, self._room() - over, without_question=True)
-        if line:
-            self._put(row, line)
-            return True
-        self._leave_out(row, "over the budget")
-        return False
-
     def _put(self, row: int, line: str) -> None:
         cost = self._cost(line) + self._header_cost(row)
         self.headers.add(self._head(row)[0])
@@ -484,9 +471,18 @@ class _Filling:
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
         self.rows.add(row)
+        for item in [one for one in self.packed if one.fact is not None and self._says(row, line, one.fact)]:
+            self.packed.remove(item)
+            self.used -= item.cost
+            self._leave_out(item.line, f"said by #{self.utterances[row].seq}")
 
     def _room(self) -> int:
-        return self.limit - self.used
+        return self.budget - self.used
+
+    def _headers_cost(self, lines: Iterable[int]) -> int:
+        """What the headers over these rows cost that are not there yet."""
+        heads = dict(map(self._head, lines))
+        return sum(cost for place, cost in heads.items() if place not in self.headers)
 
     def _header_cost(self, row: int) -> int:
         place, cost = self._head(row)
@@ -497,44 +493,37 @@ class _Filling:
         known = self._heads.get(row)
         if known is None:
             utterance = self.utterances[row]
-            known = self._heads[row] = place_of(utterance), self._cost(header(utterance))
+            known = self._heads[row] = place_of(utterance), self._cost(header(utterance, self.language))
         return known
 
-    def _try_fact(self, fact: Fact, score: float) -> bool:
-        """Pack it if it fits and is not told already; whether it is in."""
-        line = fact_line(fact)
-        cost = self._cost(line)
-        told = one_line(fact.text)
-        if told in self.told:
-            self._leave_out(line, "said already", score)
-        elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:
-            self._leave_out(line, "over the facts' share of the budget", score)
-        elif self.used + cost > self.budget:
-            self._leave_out(line, "over the budget", score)
-        else:
-            self.told.add(told)
-            self.used += cost
-            self.fact_cost += cost
-            self.packed.append(_Packed(line=line, cost=cost, fact=fact))
+    def _take_fact(self, fact: Fact) -> bool:
+        """Pack a fact that nothing tells yet; whether it fitted."""
+        line, told = self._fact_line(fact), one_line(fact.text)
+        said = any(self._says(item.row, item.line, fact) for item in self.packed if item.row is not None)
+        if told in self.told or said:
+            self._leave_out(line, "said already")
             return True
-        return False
-
-    def _repeats_a_line(self, fact: Fact) -> bool:
-        """Whether the line of a source has all content words of a fact of now; in a few words there is no statement."""
-        words = content_words(fact.value)
-        if (
-            is_instruction(fact.attribute)
-            or fact.retired_at is not None
-            or fact.id in self.standing
-            or len(words) < _SENTENCE
-        ):
+        cost = self._cost(line) + (0 if any(item.fact is not None for item in self.packed) else self._cost(KNOWN))
+        if cost > self._room():
+            self._leave_out(line, "over the budget")
             return False
-        rows = (self.snapshot.row(source.seq) for source in fact.sources)
-        lines = {item.row: item.line for item in self.packed if item.row is not None}
-        return any(words <= content_words(lines[row]) for row in rows if row in lines)
+        self.told.add(told)
+        self.used += cost
+        self.packed.append(_Packed(line=line, cost=cost, fact=fact))
+        return True
 
-    def _line_limit(self) -> int:
-        return max(self.settings.pack_line_least, int(self.settings.pack_line_share * self.budget))
+    def _fact_line(self, fact: Fact) -> str:
+        return fact_line(fact, self.language)
+
+    def _says(self, row: int, line: str, fact: Fact) -> bool:
+        """Whether the line of a source has all content words of a fact of now; in a few words there is no statement."""
+        if is_instruction(fact.attribute) or fact.retired_at is not None or fact.id in self.stands:
+            return False
+        if all(source.seq != self.utterances[row].seq for source in fact.sources):
+            return False
+        words = content_words(fact.value)
+        asked = fact.attribute in asked_attributes(self.view.query.text)
+        return (len(words) >= _SENTENCE or not asked) and words <= content_words(line)
 
     def _least_value(self) -> float:
         """ln of the value per token at which the rest is unlikely to help.
@@ -547,18 +536,28 @@ class _Filling:
 
     def _values(self, rows: Sequence[int]) -> Floats:
         """ln of the value per token of each row by itself."""
-        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
-        return np.array([self.scores[row] for row in rows]) - np.log(self._tokens(chars))
+        return np.array([self.scores[row] for row in rows]) - np.log(self._tokens(rows))
 
     def _value(self, members: Sequence[int]) -> float:
         """The same of several rows together."""
-        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(members)].astype(np.float64))
         together = np.logaddexp.reduce([self.scores[row] for row in members])
-        return float(together - np.log(self._tokens(chars).sum()))
+        return float(together - np.log(self._tokens(members).sum()))
 
-    def _tokens(self, chars: Floats) -> Floats:
-        """What a text is expected to cost, with the floor; it is counted exactly when it is packed."""
-        tokens = np.minimum(chars / _CHARS_A_TOKEN, self._line_limit())
+    def _value_of_fact(self, fact: Fact, score: float) -> float:
+        """The same of a fact that bears with this probability."""
+        asked = fact.attribute in asked_attributes(self.view.query.text)
+        tokens = self._cost(self._fact_line(fact)) + self.settings.pack_token_floor
+        own = self.likely + math.log(max(score, _ASKED if asked else _NEVER) / tokens)
+        if asked:
+            return own
+        rows = [row for source in fact.sources if (row := self.snapshot.row(source.seq)) in self.scores]
+        return min([own, *(self._values(rows) - _AFTER).tolist()]) if rows else own
+
+    def _tokens(self, rows: Sequence[int]) -> Floats:
+        """What the lines of rows are expected to cost, with the floor; they are counted exactly when they are
+        packed."""
+        chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
+        tokens = np.minimum(chars / _CHARS_A_TOKEN, [self._limit_of(row) for row in rows])
         return np.asarray(tokens + self.settings.pack_token_floor)
 
     def _cost(self, line: str) -> int:

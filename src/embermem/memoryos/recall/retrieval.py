@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,7 @@ from embermem.memoryos.recall.confidence import (
 )
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
+from embermem.memoryos.recall.newest import asks_for_now, newer_of
 from embermem.memoryos.recall.other_passages import with_other_passages
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
@@ -74,6 +75,8 @@ __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 
 _COMPLETED = 80
 """The best rows, of which exchanges are completed by what is not among the candidates."""
+_BEFORE = 1e-6
+"""By how much the newer of two of one matter comes first."""
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
@@ -100,6 +103,8 @@ class Ranking:
     relevances: tuple[float, ...]
     answerable: float
     likely: float = 0.0
+    newer: Mapping[int, int] = field(default_factory=dict)
+    """By row the newest one of the same matter, for a query that asks for it as it is now."""
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
@@ -354,7 +359,7 @@ def _ranked(view: View, first: int | None = None) -> Ranking:
 def _ablated(settings: Settings) -> Settings:
     """The settings with everything silent by which long-term memory that is left out would still speak."""
     if settings.without == "long_term":
-        return replace(settings, standing_facts=0, instruction_share=0.0)
+        return replace(settings, standing_facts=0)
     return settings
 
 
@@ -382,12 +387,24 @@ def _packed(
     tell = None
     if tells(scope, Kind.FACT):
         stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
-        wishes = shown(instructions(known, people), people)
+        wishes = () if view.settings.without == "long_term" else shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
         tell = None if subject is None else partial(overview, known, people, subject, counter)
     sure = share_of_budget(view, ranking.answerable, people)
     persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
-    return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
+    return pack(
+        view,
+        ranking.rows,
+        ranking.scores,
+        facts,
+        persona,
+        counter,
+        stands,
+        wishes,
+        tell=tell,
+        sure=sure,
+        newer=ranking.newer,
+    )
 
 
 # ------------------------------------------------------------------------------------------------ preset `default`
@@ -425,16 +442,31 @@ def _rank(view: View, wanted: int | None) -> Ranking:
             scores.append(float(fused.scores[row]))
             known.add(row)
     sure = answerable(view, rows)
+    newer = newer_of(view, rows, scores) if asks_for_now(view) else {}
+    if newer:
+        rows, scores = _newest_first(rows, scores, newer)
     return Ranking(
         view=view,
         rows=tuple(rows),
         scores=tuple(scores),
+        newer=newer,
         relevances=relevances(scores, likely, sure, settings),
         answerable=sure,
         likely=likely,
         find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
+
+
+def _newest_first(
+    rows: Sequence[int], scores: Sequence[float], newer: Mapping[int, int]
+) -> tuple[list[int], list[float]]:
+    """The rows by score, where each that is newer than another of its matter has that one's at least."""
+    worth = dict(zip(rows, scores, strict=True))
+    for row, other in sorted(newer.items(), key=lambda one: worth[one[0]]):
+        worth[other] = max(worth[other], worth[row] + _BEFORE)
+    ordered = sorted(worth, key=lambda row: -worth[row])
+    return ordered, [worth[row] for row in ordered]
 
 
 def _within_reach(view: View, scores: Floats) -> Floats:

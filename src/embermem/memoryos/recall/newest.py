@@ -1,0 +1,51 @@
+"""Of statements of one matter the newer comes first, and an older one that is told says so.
+
+Which statements are of one matter is told by the state, where a fact has taken the place of another. Where there is no
+fact, likeness tells it, for a query that asks for one matter as it is now ("where do I work?"): utterances that answer
+it about as well and are alike. Two of them that both hold are the answer to a list, which no such query asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from embermem.index.query_context import View
+from embermem.languages.questions import asks_for_several, asks_of_the_past
+
+__all__ = ["asks_for_now", "newer_of"]
+
+_NOW = 0.5
+"""The probability from which a query asks for one matter as it is now."""
+_AMONG = 12
+"""How many of the best hits are held against each other."""
+_GAP = 3.0
+"""How much lower the score of an utterance may be that answers a query about as well as the best one (ours)."""
+_ALIKE = 0.35
+"""The cosine from which two of them are of one matter (ours)."""
+
+
+def asks_for_now(view: View) -> bool:
+    """Whether a query asks for one matter as it is now, as far as a trained reader says so."""
+    query = view.query
+    if query.needs is None or query.needs.now < _NOW or query.valid_at is not None or view.asked_days:
+        return False
+    return not asks_for_several(query.text) and not asks_of_the_past(query.text)
+
+
+def newer_of(view: View, rows: Sequence[int], scores: Sequence[float]) -> dict[int, int]:
+    """By row the newest one of the same matter, of the best of these rows, best first; where none is newer, nothing."""
+    best = [row for row, score in zip(rows, scores, strict=True) if score >= scores[0] - _GAP][:_AMONG] if rows else []
+    best = [row for row in best if view.snapshot.has_vector[row] and not view.snapshot.is_passage(view.n)[row]]
+    tells = ~view.snapshot.asks(view.n)
+    said = sorted(best, key=lambda row: (view.snapshot.utterances[row].said_at, row))
+    vectors = view.snapshot.vectors_of(said)
+    alike = np.triu(vectors @ vectors.T >= _ALIKE, 1)
+    agents = [view.snapshot.utterances[row].role.agent_side for row in said]
+    found = {}
+    for place, row in enumerate(said):
+        newer = [i for i in np.flatnonzero(alike[place]).tolist() if agents[i] == agents[place] and tells[said[i]]]
+        if newer:
+            found[row] = said[newer[-1]]
+    return found
