@@ -238,6 +238,11 @@ class Settings:
         "any@5 .621 and .702 without, .634 and .736 with 0.6 for every query",
         low=0.0,
     )
+    recall_wishes: float = _number(
+        2.0,
+        "for a query that asks for advice, weight of an utterance that says what somebody wants, likes or may not",
+        low=0.0,
+    )
     recall_before: float = _number(
         0.5,
         "what a word of the turns that a follow-up rests on counts, relative to one of its own; "

@@ -16,7 +16,7 @@ from embermem.languages.questions import asks_for_several, asks_of_the_past
 
 __all__ = ["asks_for_now", "newer_of"]
 
-_NOW = 0.5
+_NOW = 0.3
 """The probability from which a query asks for one matter as it is now."""
 _AMONG = 12
 """How many of the best hits are held against each other."""
@@ -29,7 +29,7 @@ _ALIKE = 0.35
 def asks_for_now(view: View) -> bool:
     """Whether a query asks for one matter as it is now, as far as a trained reader says so."""
     query = view.query
-    if query.needs is None or query.needs.now < _NOW or query.valid_at is not None or view.asked_days:
+    if query.needs is None or query.needs.now < max(_NOW, query.needs.several) or query.valid_at is not None or view.asked_days:
         return False
     return not asks_for_several(query.text) and not asks_of_the_past(query.text)
 

@@ -157,6 +157,7 @@ def pack_all(
     ordered = in_time_order(utterances)
     text = laid_out(
         [*profile_lines(persona), *trait_lines(persona)],
+        (),
         [fact_line(fact) for fact, _ in facts],
         [(utterances[row], utterance_line(utterances[row])) for row in ordered],
         summaries.lines,

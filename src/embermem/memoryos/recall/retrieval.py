@@ -41,6 +41,7 @@ from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
+from embermem.memoryos.recall.advice import asks_for_advice, of_wishes
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import (
@@ -416,6 +417,8 @@ def _rank(view: View, wanted: int | None) -> Ranking:
     fused = fuse(view)
     if is_long_request(view):
         fused = fused.plus("lately", settings.recall_lately, thread_recency(view))
+    if (advice := asks_for_advice(view)) > 0.0:
+        fused = fused.plus("wishes", settings.recall_wishes * advice, of_wishes(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
     places, told = widened(

@@ -1,8 +1,8 @@
 """Silence: whether a message that nobody asked memory about is to be given anything of it.
 
-`recall(mode="inject")` is for what is put before a model unasked. Whether a message needs memory is told by two things:
-what the trained reader says of the message alone, and how likely what it asks was said at all (confidence.py). Their
-weights were fitted with each corpus left out in turn: docs/research/contexts.md has the rates.
+`recall(mode="inject")` is for what is put before a model unasked. Whether a message needs memory is told by what the
+trained reader says of the message alone, by how likely what it asks was said at all (confidence.py), and by whether it
+names somebody or a day that is known. docs/research/contexts.md has the rates.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from embermem.memoryos.recall.confidence import is_of_memory
 
 __all__ = ["why_silent"]
 
-_BASE, _NOTHING, _ANSWERABLE = -2.46, -0.86, 1.54
-"""ln of the odds that a message needs memory: base, and the weights of the log odds that it needs none by itself, and
-that what it asks was said."""
+_BASE, _NOTHING, _ANSWERABLE, _OF_MEMORY = -1.6, -1.2, 0.35, 2.0
+"""ln of the odds that a message needs memory: base, and the weights of the log odds that it needs none by itself, of
+those that what it asks was said, and of naming somebody or a day that is known."""
 _CLIPPED = 1e-3
 """The least probability, and the greatest one's distance from 1, of which log odds are taken."""
-_NEEDED = 0.2
-"""The probability from which memory is given: less would lose more of what is needed than it spares."""
+_NEEDED = 0.5
+"""The probability from which memory is given."""
 _ANSWERED = 0.5
 """The probability that it was said, from which memory is given where no trained reader says what a message needs."""
 
@@ -36,7 +36,8 @@ def why_silent(view: View, answerable: float, people: People) -> str | None:
             return None
         return f"nothing was told: what it asks was said with a probability of {answerable:.2f} only"
     odds = _BASE + _NOTHING * equations.log_odds(needs.nothing, _CLIPPED)
-    needed = equations.logistic(odds + _ANSWERABLE * equations.log_odds(answerable, _CLIPPED))
+    odds += _ANSWERABLE * equations.log_odds(answerable, _CLIPPED)
+    needed = equations.logistic(odds + (_OF_MEMORY if is_of_memory(view, people) else 0.0))
     if needed >= _NEEDED:
         return None
     return (
