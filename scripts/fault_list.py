@@ -508,21 +508,18 @@ _RECALL = (
         tests=("test_packing.py", "test_standing.py"),
     ),
     Fault(
-        name="facts-fill-the-budget",
-        breaks="facts take the whole budget, and nothing of the conversation is told",
+        name="the-head-fills-the-budget",
+        breaks="what the user wants of the agent takes the whole budget, and nothing of the conversation is told",
         file="memoryos/recall/packing.py",
-        old=(
-            "        elif self.fact_cost + cost > self.settings.pack_fact_share * self.budget:\n"
-            '            self._leave_out(line, "over the facts\' share of the budget", score)\n'
-        ),
+        old="            if only_within_share and head > most:\n                return True\n",
         new="",
-        tests=("test_packing.py", "test_standing.py"),
+        tests=("test_instructions.py",),
     ),
     Fault(
         name="threads-interleaved",
         breaks="conversations of one day are told line by line among each other",
         file="memoryos/recall/layout.py",
-        old="return (day(u.said_at), *first[place_of(u)], u.said_at, u.seq)",
+        old="return (day(u.said_at), *first[day(u.said_at), u.thread], u.said_at, u.seq)",
         new="return (day(u.said_at), u.said_at, u.seq, u.said_at, u.seq)",
         tests=("test_packing.py", "test_paper_preset.py"),
     ),

@@ -342,15 +342,15 @@ def test_a_day_that_the_turns_hold_is_left_out_and_neighbours_of_one_role_are_on
     told = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), first_seq=11)
     asked = page(2, (Role.USER, "three"), first_seq=13).utterances[0]
     text = (
-        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
-        "2026-05-02 (Sat), main:\n#11 user: one\n#12 assistant: two\n2026-05-02 (Sat), other:\n#7 alice: seven"
+        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 Fri:\n#1 alice: #11 is my seat\n"
+        "2026-05-02 Sat:\n#11 user: one\n#12 assistant: two\n2026-05-02 Sat:\n#7 alice: seven"
     )
     (*_, last) = chat.compose(
         asked, told.utterances, context(text), now=NOW, system=None, style=None, agent=(), key=KEY
     )
     assert (
-        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 (Fri), old:\n#1 alice: #11 is my seat\n"
-        "2026-05-02 (Sat), other:\n#7 alice: seven\n</ember-memory"
+        "user: name Alice\n- lives in Lyon [#11]\n\n2026-05-01 Fri:\n#1 alice: #11 is my seat\n"
+        "2026-05-02 Sat:\n#7 alice: seven\n</ember-memory"
     ) in last.text
 
     told = page(1, (Role.USER, "a"), (Role.USER, "b"), (Role.ASSISTANT, "c"), (Role.ASSISTANT, "d"))

@@ -162,7 +162,7 @@ BODIES = """
 """The schemas of its bodies and answers."""
 TOOLS = {
     "add_memory": "agent_response metadata origin thread timestamp user_input", "add_document": "source text title",
-    "retrieve_memory": "as_of budget min_score query scope thread valid_at",
+    "retrieve_memory": "as_of budget min_score mode query scope thread valid_at",
     "search_memory": "as_of k min_score query scope valid_at",
     "get_user_profile": "as_of include_assistant_knowledge include_knowledge person valid_at",
     "correct_memory": "ended fact_id text valid_from valid_to",

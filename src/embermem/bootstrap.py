@@ -496,8 +496,8 @@ def segment_writer() -> SegmentWriter:
 
 
 _NO_READER = (
-    "messages are read by rules alone, without the trained reader; `embermem model install` adds what is missing, and "
-    "`embermem rebuild --outdated` then reads again what is stored"
+    "messages are read by rules alone, without the trained reader, and scores alone decide about advice and silence; "
+    "`embermem model install` adds what is missing, and `embermem rebuild --outdated` then reads again what is stored"
 )
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""

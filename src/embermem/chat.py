@@ -43,8 +43,8 @@ _NOTHING = "-"
 """Stands for a part of the prompt that nobody has set."""
 _UTTERANCE = re.compile(r"(?:\d{4}-\d\d-\d\d )?#(\d+) ")
 """What the line of an utterance begins with, under a day's header or with the day before it."""
-_DATED = re.compile(r"\d{4}-\d\d-\d\d [^(]")
-"""What a line begins with that has its own day and is no header, such as a note."""
+_HEADER = re.compile(r"\d{4}-\d\d-\d\d \S{1,12}:")
+"""The line over a day: `2026-05-02 Sat:`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -282,4 +282,4 @@ def without(text: str, seqs: set[int]) -> str:
 
 
 def _is_header(line: str) -> bool:
-    return line[:4].isdecimal() and line.endswith(":") and not _DATED.match(line)
+    return _HEADER.fullmatch(line) is not None

@@ -28,6 +28,7 @@ COMMANDS = {
     "backup.sh": "--pages 400 --alone 0.2 --ways",
     "calls.sh": "--pages 20 --runs 1",
     "cluster_failures.sh": "--part pooler --seconds 2",
+    "contexts.sh": "--limit 1",
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "--lives 2",

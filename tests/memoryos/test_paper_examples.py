@@ -409,10 +409,11 @@ def test_the_prompt_holds_persona_pages_and_the_summaries_of_their_segments_and_
     # model reads it, the extractive analyst says what its chain is about.
     text = memory.recall("asked").text.splitlines()
     assert text == [
+        "known:",
         "- The user walks a lot (said 2026-05-02) [#1]",
         "- The assistant told of squirrels (said 2026-05-02) [#1]",
         "",
-        "2026-05-02 (Sat), main:",
+        "2026-05-02 Sat:",
         "#1 user: one",
         "#2 assistant: I see.",
         "#3 user: two",

@@ -147,10 +147,11 @@ export class OwnerMemory {
 
   // ----------------------------------------------------------------------------------------------------- recalled
 
-  /** Text for a prompt within `budget` tokens, with its sources. Counts what it packs as visited, so it is sent once. */
-  recall(query: string, options: { budget?: number; at?: Time; explain?: boolean } & SearchOptions = {}): Promise<Context> {
-    const { budget = null, at, explain = false, scope, minScore = 0, thread = null, asOf, validAt, ...rest } = options;
-    const body = { query, budget, run_id: thread, explain, min_score: minScore, at: timeText(at) ?? null, ...bodyMoment(asOf, validAt) };
+  /** Text for a prompt within `budget` tokens, with its sources; in mode `inject` nothing for a message that needs no
+   * memory. Counts what it packs as visited, so it is sent once. */
+  recall(query: string, options: { budget?: number; at?: Time; explain?: boolean; mode?: "ask" | "inject" } & SearchOptions = {}): Promise<Context> {
+    const { budget = null, at, explain = false, mode = "ask", scope, minScore = 0, thread = null, asOf, validAt, ...rest } = options;
+    const body = { query, budget, mode, run_id: thread, explain, min_score: minScore, at: timeText(at) ?? null, ...bodyMoment(asOf, validAt) };
     return this.transport.call("post", "/v1/context", { ...rest, body: { ...body, ...bodyScope(scope), ...this.bound, ...this.named } });
   }
 

@@ -282,7 +282,7 @@ class Settings:
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
     pack_token_floor: float = _number(6.0, "tokens added to the cost of every line", low=0.0)
     pack_least_share: float = _number(
-        0.1,
+        0.2,
         "packing ends when the next 1,000 tokens are expected to add less than this share of the evidence",
         low=0.0,
     )

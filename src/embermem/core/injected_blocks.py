@@ -1,7 +1,7 @@
 """What Ember itself put into a prompt is known again by its markers, and taken out of whatever comes in.
 
     <ember-memory 5d3c…-91f0…>
-    2026-05-02 (Sat), main:
+    2026-05-02 Sat:
     #12 alice: I moved to Lyon.
     </ember-memory 5d3c…-91f0…>
 

@@ -148,11 +148,11 @@ def test_what_is_looked_up_stands_whole_among_the_gists_as_far_as_there_is_room(
         "1. (2026-05-02) Gist one.\n2. (2026-05-03) Gist two.\n3. (2026-05-04) Gist three."
     ]
     assert context.text.splitlines() == [
-        "2026-05-02 (Sat), s1:",
+        "2026-05-02 Sat:",
         "#1 ana: We went to the wetland park on Sunday.",
         "#2 assistant: Which birds did you see there?",
-        "2026-05-03 (Sun), s2: Gist two.",
-        "2026-05-04 (Mon), s3:",
+        "2026-05-03 Sun: Gist two.",
+        "2026-05-04 Mon:",
         "#5 ana: Ana bakes rye bread with me.",
         "#6 assistant: Is it her own recipe, or one from a book?",
     ]

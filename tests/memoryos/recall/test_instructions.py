@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from talking import START, Line, fact, snapshot
 
 from embermem import Memory, OwnerMemory
@@ -18,7 +17,6 @@ from embermem.core.types import Context, Fact, Persona, Scope, ThreadId
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.prompts.rendering import WISHES
-from proofs import bounded
 from scripted import NOW, Clock, Opener
 from statement_names import sent
 
@@ -32,7 +30,7 @@ def wishes(context: Context) -> list[str]:
         return []
     block = lines[lines.index(WISHES) + 1 :]
     told = block[: block.index("")] if "" in block else block
-    return [line.removeprefix("- ").partition(" (")[0] for line in told if "wants the assistant" in line]
+    return [re.split(r" \(|（", line.removeprefix("- "))[0] for line in told if "wants the assistant" in line]
 
 
 def instruct(memory: Memory, clock: Clock) -> None:
@@ -62,7 +60,8 @@ def test_they_stand_in_every_context_and_are_listed_as_facts_of_the_user(alice: 
         context = alice.recall(query, budget=600)
         lines = context.text.split("\n")
         at = lines.index(WISHES)
-        assert all(line.startswith("user: ") for line in lines[:at])
+        assert all(line.startswith("user: ") for line in lines[:at] if line)
+        assert lines[at + 3 :][:1] in ([], [""])
         assert wishes(context) == [METRIC, BOB]
         assert [line for line in lines if METRIC in line or BOB in line] == lines[at + 1 : at + 3]
         assert [one.value for one in context.facts[:2]] == ["use metric units", "never call them Bob"]
@@ -240,29 +239,16 @@ def told(facts: Sequence[Fact], budget: int, at: datetime = START + timedelta(da
     return recall(memory, Query(text="a burger", budget=budget, at=at), load(), counter("words"))
 
 
-def test_if_there_are_too_many_the_newest_are_told_and_without_a_share_none() -> None:
-    context = told([order(number, day=number) for number in range(20)], 400)
+def test_if_there_are_too_many_the_newest_are_told_and_most_of_the_budget_is_for_what_was_said() -> None:
+    context = told([order(number, day=number) for number in range(20)], 300)
     values = [one.id for one in context.facts]
     assert 0 < len(values) < 20
     assert values == [f"i{number}" for number in range(20 - len(values), 20)]
-    left = [one for one in context.left_out if "instructions' share" in one.reason]
-    assert len(left) == 20 - len(values)
+    assert len(context.packed) > 8
 
     memory = snapshot([Line("a burger")], persona=Persona(facts=(order(1),)))
     asked = Query(text="a burger", budget=400, at=START)
-    assert WISHES not in recall(memory, asked, load(instruction_share=0.0), counter("words")).text
     assert WISHES not in recall(memory, asked, load(without="long_term"), counter("words")).text
-
-
-@given(st.integers(20, 1500), st.lists(st.integers(1, 60), max_size=12))
-@settings(deadline=None, max_examples=bounded(20, proofs=500))
-def test_they_keep_to_their_share_of_the_budget(budget: int, lengths: list[int]) -> None:
-    context = told([order(number, words) for number, words in enumerate(lengths)], budget)
-    assert context.tokens <= budget
-    block = [line for line in context.text.split("\n") if "wants the assistant" in line or line == WISHES]
-    share = max(load().instruction_share * budget, min(load().instruction_least, budget / 2))
-    share = share * (2 if len(block) < 3 else 1)
-    assert counter("words").count("\n".join(block) + "\n") <= share
 
 
 # ------------------------------------------------------------------------------------------------------- callers

@@ -76,10 +76,12 @@ def test_the_best_facts_are_told_the_budget_is_ignored_and_scope_holds() -> None
     context = recall(MEMORY, ASKED, PAPER, counter("words"))
     assert context.text.splitlines() == [
         "user: name Alice",
+        "",
+        "known:",
         "- Alice saw a heron [#4]",
         "- Alice told of a marsh [#1]",
         "",
-        "2026-05-02 (Sat), s:",
+        "2026-05-02 Sat:",
         "#1 Alice: a one",
         "#2 Alice: a one answered",
         "#5 Alice: c one",

@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from talking import START, Line, fact, scoped, snapshot
 
 from embermem import Memory
@@ -21,7 +19,6 @@ from embermem.languages.questions import asks_of_the_past
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
-from proofs import bounded
 
 LATER = START + timedelta(days=30)
 OWNER = messages.owner("alice", "default")
@@ -210,22 +207,3 @@ def test_standing_facts_have_their_place_and_without_them_the_text_is_as_it_was(
     asked = Query(text="the heron", at=datetime(2026, 6, 1, tzinfo=UTC))
     texts = {recall(memory, asked, load(standing_facts=n), counter("words")).text for n in (0, 3)}
     assert len(texts) == 1
-
-
-@settings(deadline=None, max_examples=bounded(20, proofs=500))
-@given(
-    st.lists(st.sampled_from(LIMITS), max_size=6),
-    st.integers(0, 400),
-    st.integers(1, 25),
-)
-def test_standing_facts_keep_to_their_share(names: list[str], budget: int, length: int) -> None:
-    facts = [told(name, f"limit {i} " + "word " * length, 1) for i, name in enumerate(names)]
-    made = recalled(facts, "hm", budget=budget)
-    reserved = [line for line in made.text.split("\n") if line.startswith("- ")]
-    spent = [len(line.split()) for line in reserved]
-    share = load().standing_share * budget
-    assert made.tokens <= budget
-    notes = [note for note in made.notes if "stands" in note]
-    assert len(notes) <= load().standing_facts
-    assert sum(spent[: len(notes)]) <= 2 * share
-    assert len(notes) < 2 or sum(spent[: len(notes)]) <= share

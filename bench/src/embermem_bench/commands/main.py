@@ -13,6 +13,7 @@ from embermem.cli.commands.common import JsonOption, session_of
 from embermem_bench.commands import paper, run, study
 from embermem_bench.commands.calibration import calibration
 from embermem_bench.commands.common import PresetOption, bare_embedder, progress_told, temporary_folder
+from embermem_bench.commands.contexts import contexts
 from embermem_bench.commands.footprint import footprint
 from embermem_bench.commands.owners import owners
 from embermem_bench.commands.past import past
@@ -241,6 +242,7 @@ app.command()(past)
 app.command()(footprint)
 app.command()(year)
 app.command(help=HELP)(understanding)
+app.command()(contexts)
 
 
 def _show_recall(report: dict[str, Any]) -> None:

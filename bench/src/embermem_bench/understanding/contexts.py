@@ -62,7 +62,7 @@ RELATIVE = re.compile(
 """Times that say when only together with the day on which they are said. "Recently" and "the other day" say none."""
 _DATE = re.compile(rf"\b(?:19|20)\d\d\b|\b\d{{1,2}}[-/.]\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})\b"
                    rf"|\b(?:{_MONTHS})\.? \d{{1,2}}\b", re.IGNORECASE)  # fmt: skip
-_HEADER = re.compile(r"\d{4}-\d\d-\d\d .*:$")
+_HEADER = re.compile(r"\d{4}-\d\d-\d\d \S+:$")
 
 
 def unresolved(text: str) -> list[str]:
@@ -90,7 +90,7 @@ def packed_lines(context: Context) -> dict[int, str]:
     for line in context.text.splitlines():
         match = _LINE.match(line)
         if match is not None and (seq := int(match[1])) in speaker:
-            found[seq] = line[match.end() :].removeprefix(f"{speaker[seq]}:").strip()
+            found[seq] = line[match.end() :].removeprefix(speaker[seq]).partition(":")[2].strip()
     return found
 
 

@@ -95,11 +95,12 @@ class Explanation(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context(Record):
-    """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
-    by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
-    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is the
-    estimated probability, in [0, 1], that `text` holds the answer. `rests_on` are the utterances that `text` rests on:
-    those in `packed`, and the sources of facts in it.
+    """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text` by
+    the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits, best
+    first; `facts` are those that it tells, with a line of their own or in the words of their source. `partial`: some
+    utterances had no vector yet and were ranked by words alone. `confidence` is the estimated probability, in [0, 1],
+    that `text` holds the answer. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources
+    of facts in it.
 
     Of a handle that is bound with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`,
     `persona` and `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its

@@ -20,7 +20,15 @@ from embermem.languages.words import (
     terms,
 )
 
-__all__ = ["Exchanges", "completing", "ends_in_question", "is_worth_a_line", "open_page", "statement_of"]
+__all__ = [
+    "Exchanges",
+    "completing",
+    "ends_in_question",
+    "is_worth_a_line",
+    "open_page",
+    "says_nothing",
+    "statement_of",
+]
 
 _SHORT = 4
 """Content words up to which an utterance says little by itself."""
@@ -144,6 +152,11 @@ def open_page(view: View) -> tuple[int, ...]:
     newest = view.n - 1 - int(seen[::-1].argmax())
     rows = snapshot.page_rows(int(snapshot.page_of(view.n)[newest]))
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text asks nothing and is made of words of courtesy alone, or of none."""
+    return not asks(text.rstrip()) and not content_words(text) - _COURTESY
 
 
 def ends_in_question(text: str) -> bool:

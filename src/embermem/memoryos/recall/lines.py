@@ -79,6 +79,10 @@ class Lines:
                 return line
         return self._cut(row, utterance, text, limit, is_last)
 
+    def tokens(self, row: int) -> int:
+        """The tokens of the line of all that a row says."""
+        return self._whole_line(row)[1]
+
     def _whole_line(self, row: int) -> tuple[str, int]:
         """The line of all that a row says, empty where it says nothing, and its tokens."""
         is_old = self._newer_than(row) is not None

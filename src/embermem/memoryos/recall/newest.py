@@ -14,7 +14,7 @@ import numpy as np
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_several, asks_of_the_past
 
-__all__ = ["asks_for_now", "newer_of"]
+__all__ = ["asks_for_list", "asks_for_now", "newer_of"]
 
 _NOW = 0.3
 """The probability from which a query asks for one matter as it is now."""
@@ -29,9 +29,17 @@ _ALIKE = 0.35
 def asks_for_now(view: View) -> bool:
     """Whether a query asks for one matter as it is now, as far as a trained reader says so."""
     query = view.query
-    if query.needs is None or query.needs.now < max(_NOW, query.needs.several) or query.valid_at is not None or view.asked_days:
+    if query.needs is None or query.valid_at is not None or view.asked_days:
+        return False
+    if query.needs.now < max(_NOW, query.needs.several):
         return False
     return not asks_for_several(query.text) and not asks_of_the_past(query.text)
+
+
+def asks_for_list(view: View) -> bool:
+    """Whether a query asks for several things, or how many there are."""
+    needs = view.query.needs
+    return asks_for_several(view.query.text) or (needs is not None and needs.several >= _NOW)
 
 
 def newer_of(view: View, rows: Sequence[int], scores: Sequence[float]) -> dict[int, int]:

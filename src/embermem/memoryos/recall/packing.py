@@ -41,6 +41,7 @@ from embermem.memoryos.people import profile_value
 from embermem.memoryos.recall.exchanges import Exchanges, open_page
 from embermem.memoryos.recall.layout import in_time_order, laid_out, place_of, profile_line
 from embermem.memoryos.recall.lines import Lines
+from embermem.memoryos.recall.newest import asks_for_list
 from embermem.memoryos.recall.overview import Overview
 from embermem.memoryos.recall.summaries import Summaries
 from embermem.prompts.rendering import (
@@ -83,13 +84,17 @@ _LIKELY_TOKENS = 300
 """Tokens that an utterance may take which holds all of the evidence; less by its share of it (ours)."""
 _AFTER = 1e-6
 """How much less a fact is worth than the line that it rests on: it comes after it, if it adds anything (ours)."""
+_PASSAGE_TOKENS = 250
+"""Tokens that a passage of a document may always take (ours): most passages are shorter."""
 _ASKED = 0.3
 """The probability with which a fact bears that a query asks for by its attribute's name (ours)."""
-_SENTENCE = 4
-"""Content words from which a fact's value says all of it: of "Lyon" it is said that somebody lives there."""
+_COUNTED = 60
+"""Of so many of the best utterances the tokens are counted exactly before any is packed."""
 _CHARS_A_TOKEN = 4.0
 _OVERVIEW_SHARE = 0.8
 """Of the budget, where an overview is asked for; what was said gets the rest."""
+_OF_A_LIST = 0.25
+"""What the share counts below which the rest is unlikely to help, for a query that asks for several things (ours)."""
 _NEVER = 1e-6
 """The least probability of which the logarithm is taken."""
 _A_THOUSAND = 1000.0
@@ -98,7 +103,8 @@ _A_THOUSAND = 1000.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packing:
-    """The text, what is in it (`places` in the ranking, in the order of the text), and what was left out."""
+    """The text, what is in it (`places` in the ranking, in the order of the text; `facts` are those with a line of
+    their own, then those that a line of their source says), and what was left out."""
 
     text: str
     tokens: int
@@ -202,6 +208,7 @@ class _Filling:
         self.language = languages.of(view.query.text)
         self.lines, self.exchanges = Lines(view, counter, newer), Exchanges(view)
         self.scores: dict[int, float] = {}
+        self.best: frozenset[int] = frozenset()
         self.facts: list[tuple[Fact, float]] = []
         self.likely = self.sure = 0.0
         self.used = self.head = 0
@@ -215,6 +222,7 @@ class _Filling:
         self._names: dict[int, str] = self.snapshot.notes("name")
         self.told: set[str] = set()
         self.stands: set[FactId] = set()
+        self.said: list[Fact] = []
         self.overview = Overview()
         self.rows: set[int] = set()
 
@@ -225,6 +233,7 @@ class _Filling:
         self.scores = dict(zip(rows, scores, strict=True))
         best = max(scores, default=0.0)
         self.likely = best + math.log(sum(math.exp(score - best) for score in scores)) if scores else 0.0
+        self.best = frozenset(list(rows)[:_COUNTED])
         self.facts, self.sure = list(facts), sure
 
     def stand(self, persona: Persona, instructions: Sequence[Fact], standing: Sequence[Fact]) -> None:
@@ -361,11 +370,17 @@ class _Filling:
             text=text,
             tokens=tokens,
             places=tuple(places[row] for row in self._rows()),
-            facts=tuple(facts),
+            facts=self._in_order((*facts, *self.said)),
             left_out=tuple(self.left_out),
             standing=tuple(fact for fact in facts if fact.id in self.stands),
             overview=bool(self.overview.lines),
         )
+
+    def _in_order(self, told: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Facts, each once, those that bear on the query last, in the order in which they bear."""
+        places = {fact.id: place for place, (fact, _) in enumerate(self.facts)}
+        places |= dict.fromkeys((fact.id for fact in self.overview.facts), -1)
+        return tuple(sorted(dict.fromkeys(told), key=lambda fact: places.get(fact.id, -1)))
 
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
@@ -444,7 +459,8 @@ class _Filling:
     def _limit_of(self, row: int) -> int:
         """Tokens that the line of a row may take: more, where it is likely to hold the evidence."""
         share = math.exp(min(0.0, self.scores.get(row, -math.inf) - self.likely))
-        return max(self.settings.pack_line_least, int(_LIKELY_TOKENS * share))
+        least = _PASSAGE_TOKENS if self.utterances[row].passage is not None else self.settings.pack_line_least
+        return max(least, int(_LIKELY_TOKENS * share))
 
     def _lines_of(self, members: Sequence[int], row: int, limit: int, left: float) -> dict[int, str] | None:
         """The lines of an exchange, in the order of its rows, within what is left; None if they do not fit. A question
@@ -475,7 +491,7 @@ class _Filling:
         for item in [one for one in self.packed if one.fact is not None and self._says(row, line, one.fact)]:
             self.packed.remove(item)
             self.used -= item.cost
-            self._leave_out(item.line, f"said by #{self.utterances[row].seq}")
+            self.said += [item.fact] if item.fact is not None else []
 
     def _room(self) -> int:
         return self.budget - self.used
@@ -501,8 +517,12 @@ class _Filling:
         """Pack a fact that nothing tells yet; whether it fitted."""
         line, told = self._fact_line(fact), one_line(fact.text)
         said = any(self._says(item.row, item.line, fact) for item in self.packed if item.row is not None)
-        if told in self.told or said:
+        if told in self.told:
             self._leave_out(line, "said already")
+            return True
+        if said:
+            self.told.add(told)
+            self.said.append(fact)
             return True
         cost = self._cost(line) + (0 if any(item.fact is not None for item in self.packed) else self._cost(KNOWN))
         if cost > self._room():
@@ -517,14 +537,13 @@ class _Filling:
         return fact_line(fact, self.language)
 
     def _says(self, row: int, line: str, fact: Fact) -> bool:
-        """Whether the line of a source has all content words of a fact of now; in a few words there is no statement."""
-        if is_instruction(fact.attribute) or fact.retired_at is not None or fact.id in self.stands:
+        """Whether the line of a source has all content words of a fact of now beside whom it is about."""
+        if is_instruction(fact.attribute) or fact.retired_at is not None:
             return False
         if all(source.seq != self.utterances[row].seq for source in fact.sources):
             return False
-        words = content_words(fact.value)
-        asked = fact.attribute in asked_attributes(self.view.query.text)
-        return (len(words) >= _SENTENCE or not asked) and words <= content_words(line)
+        about = content_words(f"{fact.subject} {fact.person}")
+        return content_words(f"{fact.text} {fact.value}") - about <= content_words(line)
 
     def _least_value(self) -> float:
         """ln of the value per token at which the rest is unlikely to help.
@@ -532,7 +551,7 @@ class _Filling:
         exp(score) over the sum of all is the share of the evidence that an utterance is expected to hold: so the
         weights of the scores were fitted.
         """
-        share = self.settings.pack_least_share
+        share = self.settings.pack_least_share * (_OF_A_LIST if asks_for_list(self.view) else 1.0)
         return self.likely + math.log(share / _A_THOUSAND) if share > 0.0 and self.scores else -math.inf
 
     def _values(self, rows: Sequence[int]) -> Floats:
@@ -555,10 +574,13 @@ class _Filling:
         return min([own, *(self._values(rows) - _AFTER).tolist()]) if rows else own
 
     def _tokens(self, rows: Sequence[int]) -> Floats:
-        """What the lines of rows are expected to cost, with the floor; they are counted exactly when they are
-        packed."""
+        """What the lines of rows cost, with the floor; of all but the best it is estimated by their characters."""
         chars = np.expm1(self.snapshot.text_length(self.view.n)[list(rows)].astype(np.float64))
-        tokens = np.minimum(chars / _CHARS_A_TOKEN, [self._limit_of(row) for row in rows])
+        whole = [
+            self.lines.tokens(row) if row in self.best else long / _CHARS_A_TOKEN
+            for row, long in zip(rows, chars.tolist(), strict=True)
+        ]
+        tokens = np.minimum(whole, [self._limit_of(row) for row in rows])
         return np.asarray(tokens + self.settings.pack_token_floor)
 
     def _cost(self, line: str) -> int:

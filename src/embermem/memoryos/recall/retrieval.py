@@ -391,7 +391,7 @@ def _packed(
         wishes = () if view.settings.without == "long_term" else shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
         tell = None if subject is None else partial(overview, known, people, subject, counter)
-    sure = share_of_budget(view, ranking.answerable, people)
+    sure = max(share_of_budget(view, ranking.answerable, people), asks_for_advice(view))
     persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(
         view,

@@ -2,7 +2,8 @@
 
 `recall(mode="inject")` is for what is put before a model unasked. Whether a message needs memory is told by what the
 trained reader says of the message alone, by how likely what it asks was said at all (confidence.py), and by whether it
-names somebody or a day that is known. docs/research/contexts.md has the rates.
+names somebody or a day that is known; without the reader nothing but courtesy gets nothing. docs/research/contexts.md
+has the rates.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from embermem.core import equations
 from embermem.index.query_context import View
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.confidence import is_of_memory
+from embermem.memoryos.recall.exchanges import says_nothing
 
 __all__ = ["why_silent"]
 
@@ -21,8 +23,6 @@ _CLIPPED = 1e-3
 """The least probability, and the greatest one's distance from 1, of which log odds are taken."""
 _NEEDED = 0.5
 """The probability from which memory is given."""
-_ANSWERED = 0.5
-"""The probability that it was said, from which memory is given where no trained reader says what a message needs."""
 
 
 def why_silent(view: View, answerable: float, people: People) -> str | None:
@@ -32,9 +32,9 @@ def why_silent(view: View, answerable: float, people: People) -> str | None:
         return None
     needs = view.query.needs
     if needs is None:
-        if answerable >= _ANSWERED or (view.terms and is_of_memory(view, people)):
-            return None
-        return f"nothing was told: what it asks was said with a probability of {answerable:.2f} only"
+        return (
+            "nothing was told: the message is thanks, a greeting or the like" if says_nothing(view.query.text) else None
+        )
     odds = _BASE + _NOTHING * equations.log_odds(needs.nothing, _CLIPPED)
     odds += _ANSWERABLE * equations.log_odds(answerable, _CLIPPED)
     needed = equations.logistic(odds + (_OF_MEMORY if is_of_memory(view, people) else 0.0))

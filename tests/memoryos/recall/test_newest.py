@@ -1,0 +1,63 @@
+"""Of two statements of one matter the newer comes first; who asks for advice hears of wishes first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from talking import Line, fact, snapshot, unit
+
+from embermem.core.config import load
+from embermem.core.types import Persona
+from embermem.index.query_context import Query
+from embermem.index.tokens import counter
+from embermem.memoryos.recall.retrieval import rank, recall
+from embermem.protocols import Needs
+
+NEAR, FAR = unit(1.0, 0.0), (0.0, 0.0, 1.0)
+LINES = [
+    Line("I work at the bank in the old town.", thread="a", vector=(1.0, 0.0)),
+    Line("My brother plays chess.", thread="b", day=1, vector=FAR),
+    Line("The garden centre pays me well.", thread="c", day=9, vector=(0.8, 0.6)),
+]
+NOTHING = Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=0.0, tells=0.0)
+ASKED = Query(text="Where do I work?", vector=NEAR, budget=300)
+
+
+def first(query: Query) -> str:
+    return rank(snapshot(LINES), query, load()).hits[0].utterance.text
+
+
+def test_where_something_is_asked_for_as_it_is_now_the_newest_comes_first_and_what_is_older_is_marked() -> None:
+    assert "bank" in first(ASKED)
+    assert "bank" in first(replace(ASKED, needs=replace(NOTHING, past=1.0)))
+    now = replace(ASKED, needs=replace(NOTHING, now=1.0))
+    assert "garden centre" in first(now)
+    assert "bank" in first(replace(now, text="Where did I work before?"))
+    assert "bank" in first(replace(now, text="Which places do I work at? List all of them."))
+
+    text = recall(snapshot(LINES), now, load(), counter("words")).text
+    assert "#1 Alice (older, see #3): I work at the bank" in text
+    assert "#3 Alice: The garden centre" in text
+    assert "#2 Alice (older" not in text
+
+
+def test_what_a_fact_took_the_place_of_says_so_whatever_is_asked() -> None:
+    new = replace(fact("new", "works at the garden centre", 3), attribute="works_at")
+    old = replace(fact("old", "works at the bank", 1), superseded_by=new.id, retired_at=new.recorded_at)
+    memory = replace(snapshot(LINES, persona=Persona(facts=(new,))), ended_facts=(old,))
+    text = recall(memory, ASKED, load(), counter("words")).text
+    assert "#1 Alice (older, see #3): I work at the bank" in text
+
+
+def test_a_wish_that_holds_counts_more_for_who_asks_for_advice() -> None:
+    lines = [
+        Line("Rome is full of people at Easter.", vector=(1.0, 0.0)),
+        Line("No gluten.", vector=(0.7, 0.7), thread="b"),
+    ]
+    wish = replace(fact("w", "eats no gluten", 2), attribute="diet")
+    memory = snapshot(lines, persona=Persona(facts=(wish,)))
+    asked = Query(text="Where shall I eat in Rome?", vector=NEAR, budget=300)
+    assert "Rome" in rank(memory, asked, load()).hits[0].utterance.text
+    hits = rank(memory, replace(asked, needs=replace(NOTHING, advice=1.0)), load(recall_wishes=9.0)).hits
+    assert "gluten" in hits[0].utterance.text
+    assert "wishes" in hits[0].channels
