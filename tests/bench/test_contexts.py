@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import run as cli
 from small import recall_set
-from typer.testing import CliRunner
 
 from embermem.core.errors import InputError
-from embermem_bench import contexts, datasets
-from embermem_bench.commands.main import app
+from embermem_bench import contexts
 
 REPLACED = {
     "id": "a",
@@ -32,9 +31,9 @@ NOTES = {
 
 
 def measured(*arguments: str) -> Any:
-    done = CliRunner().invoke(app, ["contexts", "--json", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    ended = cli(Path("none.db"), "bench", "contexts", "--json", *arguments)
+    assert ended.code == 0, ended
+    return json.loads(ended.out)
 
 
 def written(path: Path, *items: object) -> str:
@@ -70,4 +69,3 @@ def test_item_sets_and_notes_are_counted(tmp_path: Path) -> None:
 def test_an_item_of_unknown_fields_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2: the fields are id, lang, what"):
         contexts.load_items(Path(written(tmp_path / "x.jsonl", REPLACED, {"id": "b", "lang": "en", "what": "?"})))
-    assert datasets.load is not None

@@ -1,10 +1,10 @@
 """`embermem bench contexts`: what the contexts of questions hold, beside the same hits as plain lines.
 
-A data set of conversations: for each budget the evidence that stands whole in the text, and what plain lines of the same
-ranking hold within the tokens that the context used. An item set of bench/sets/contexts (.jsonl): of two statements of
-one matter whether the newer comes first and the older says so; of two that both hold whether both are told; which
-messages that need no memory get something all the same. Notes (`notes`, `questions` with the `quote` that answers): how
-many quotes stand in the text, and how many other passages beside them.
+A data set of conversations: for each budget the evidence that stands whole in the text, and what plain lines of the
+same ranking hold within the tokens that the context used. An item set of bench/sets/contexts (.jsonl): of two
+statements of one matter whether the newer comes first and the older says so; of two that both hold whether both are
+told; which messages that need no memory get something all the same. Notes (`notes`, `questions` with the `quote` that
+answers): how many quotes stand in the text, and how many other passages beside them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _HOUR = time(10, tzinfo=UTC)
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """One question at one budget: the shares of its evidence that stand in the text, that stand there whole, and that
-    plain lines hold; whether the answer's words do; tokens, lines and facts; and what a smaller budget held and this one
-    does not."""
+    plain lines hold; whether the answer's words do; tokens, lines and facts; and what a smaller budget held and this
+    one does not."""
 
     budget: int
     present: float

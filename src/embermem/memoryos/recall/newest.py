@@ -20,10 +20,11 @@ _NOW = 0.3
 """The probability from which a query asks for one matter as it is now."""
 _AMONG = 12
 """How many of the best hits are held against each other."""
-_GAP = 3.0
-"""How much lower the score of an utterance may be that answers a query about as well as the best one (ours)."""
-_ALIKE = 0.35
-"""The cosine from which two of them are of one matter (ours)."""
+_NEAR = (3.0, 0.35)
+"""How much lower the score of an utterance may be that answers a query about as well as the best one, and the cosine of
+two from which the newer comes first (ours)."""
+_SAME = (2.5, 0.45)
+"""The same, from which the older is marked."""
 
 
 def asks_for_now(view: View) -> bool:
@@ -42,14 +43,16 @@ def asks_for_list(view: View) -> bool:
     return asks_for_several(view.query.text) or (needs is not None and needs.several >= _NOW)
 
 
-def newer_of(view: View, rows: Sequence[int], scores: Sequence[float]) -> dict[int, int]:
-    """By row the newest one of the same matter, of the best of these rows, best first; where none is newer, nothing."""
-    best = [row for row, score in zip(rows, scores, strict=True) if score >= scores[0] - _GAP][:_AMONG] if rows else []
+def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: bool) -> dict[int, int]:
+    """By row the newest one of the same matter, of the best of these rows, best first; where none is newer, nothing.
+    `sure`: only where the two may be told to be of one matter."""
+    gap, least = _SAME if sure else _NEAR
+    best = [row for row, score in zip(rows, scores, strict=True) if score >= max(scores) - gap][:_AMONG] if rows else []
     best = [row for row in best if view.snapshot.has_vector[row] and not view.snapshot.is_passage(view.n)[row]]
     tells = ~view.snapshot.asks(view.n)
     said = sorted(best, key=lambda row: (view.snapshot.utterances[row].said_at, row))
     vectors = view.snapshot.vectors_of(said)
-    alike = np.triu(vectors @ vectors.T >= _ALIKE, 1)
+    alike = np.triu(vectors @ vectors.T >= least, 1)
     agents = [view.snapshot.utterances[row].role.agent_side for row in said]
     found = {}
     for place, row in enumerate(said):

@@ -105,7 +105,7 @@ class Ranking:
     answerable: float
     likely: float = 0.0
     newer: Mapping[int, int] = field(default_factory=dict)
-    """By row the newest one of the same matter, for a query that asks for it as it is now."""
+    """By row the newest one that is surely of the same matter, for a query that asks for it as it is now."""
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
@@ -445,9 +445,10 @@ def _rank(view: View, wanted: int | None) -> Ranking:
             scores.append(float(fused.scores[row]))
             known.add(row)
     sure = answerable(view, rows)
-    newer = newer_of(view, rows, scores) if asks_for_now(view) else {}
-    if newer:
-        rows, scores = _newest_first(rows, scores, newer)
+    newer: dict[int, int] = {}
+    if asks_for_now(view):
+        newer = newer_of(view, rows, scores, sure=True)
+        rows, scores = _newest_first(rows, scores, newer_of(view, rows, scores, sure=False))
     return Ranking(
         view=view,
         rows=tuple(rows),
