@@ -9,7 +9,7 @@ from embermem import Memory
 from embermem.analysts import ExtractiveAnalyst
 from embermem.core.types import Utterance
 from embermem.memoryos.system import MemoryOS
-from embermem.protocols import Assertion
+from embermem.protocols import Assertion, Needs
 
 PLAIN = Assertion(
     attribute="lives_in",
@@ -44,10 +44,13 @@ class TableReader:
         attribute, words = self.table.get(utterance.text, ("", ""))
         return (at(utterance.text, words, attribute=attribute, confidence=0.99),) if words else ()
 
+    def needs(self, query: str) -> Needs:
+        return Needs(advice=0.0, now=0.0, several=0.0, past=1.0, nothing=0.0, tells=0.0)
+
 
 def reading_with(memory: Memory, reader: TableReader) -> Memory:
     """The memory, which now reads with this trained reader."""
     parts = memory._parts.system._parts
     extractive = ExtractiveAnalyst(known=memory.settings.attributes, reader=reader)
-    memory._parts.system = MemoryOS(replace(parts, analyst=extractive, extractive=extractive))
+    memory._parts.system = MemoryOS(replace(parts, analyst=extractive, extractive=extractive, reader=reader))
     return memory

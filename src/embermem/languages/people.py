@@ -18,6 +18,7 @@ __all__ = [
     "Called",
     "called",
     "excluded",
+    "kin_in",
     "label",
     "mentions",
     "no_name",
@@ -82,6 +83,16 @@ def excluded(kin: str, other: str) -> bool:
     """Whether nobody is both to the same person: a brother and a colleague, a sister and a mother."""
     one, another = _kin().get(fold(kin)), _kin().get(fold(other))
     return one is not None and another is not None and exclude(one, another)
+
+
+@lru_cache(maxsize=4096)
+def kin_in(text: str) -> frozenset[str]:
+    """The words of kin in a text, of every language."""
+    folded = fold(text)
+    said = frozenset(re.findall(r"[^\W_]+(?:-[^\W_]+)*", folded))
+    return frozenset(
+        word for word in _kin() if word in said or ((" " in word or not word.isascii()) and word in folded)
+    )
 
 
 def label(subject: str, language: Language) -> str:

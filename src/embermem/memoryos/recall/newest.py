@@ -12,12 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from embermem.index.query_context import View
+from embermem.languages.people import kin_in
 from embermem.languages.questions import asks_for_several, asks_of_the_past
 
 __all__ = ["asks_for_list", "asks_for_now", "newer_of"]
 
 _NOW = 0.3
 """The probability from which a query asks for one matter as it is now."""
+_LOOKS_AT = 500
+"""Characters of an utterance in which words of kin are looked for."""
 _AMONG = 12
 """How many of the best hits are held against each other."""
 _NEAR = (3.0, 0.35)
@@ -53,10 +56,24 @@ def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: 
     said = sorted(best, key=lambda row: (view.snapshot.utterances[row].said_at, row))
     vectors = view.snapshot.vectors_of(said)
     alike = np.triu(vectors @ vectors.T >= least, 1)
-    agents = [view.snapshot.utterances[row].role.agent_side for row in said]
+    by = [(view.snapshot.utterances[row].role.agent_side, view.snapshot.seqs.item(row)) for row in said]
+    asked, kin = kin_in(view.query.text), [kin_in(view.snapshot.text(row)[:_LOOKS_AT]) for row in said]
     found = {}
     for place, row in enumerate(said):
-        newer = [i for i in np.flatnonzero(alike[place]).tolist() if agents[i] == agents[place] and tells[said[i]]]
+        newer = [
+            i
+            for i in np.flatnonzero(alike[place]).tolist()
+            if by[i][0] == by[place][0]
+            and by[i][1] != by[place][1]
+            and tells[said[i]]
+            and (not sure or _of_one(asked, kin[place], kin[i]))
+        ]
         if newer:
             found[row] = said[newer[-1]]
     return found
+
+
+def _of_one(asked: frozenset[str], older: frozenset[str], newer: frozenset[str]) -> bool:
+    """Whether two may be of one matter by the words of kin in them and in the query: "my aunt's number" says nothing
+    newer of "my mother's number", nor "my brother got a job" of one's own."""
+    return asked & older <= newer if asked else newer <= older

@@ -314,10 +314,8 @@ class _Filling:
         while heap:
             negative, place, members = heapq.heappop(heap)
             if -negative + math.log(max(self.sure, _NEVER)) < least:
-                self._leave_out_rest(
-                    [rows[one[1]] for one in ((negative, place), *sorted(heap)) if one[1] < len(rows)],
-                    "unlikely to help",
-                )
+                rest = [place, *(other for _, other, _ in sorted(heap))]
+                self._leave_out_rest((rows[one] for one in rest if one < len(rows)), "unlikely to help")
                 return
             if place >= len(rows):
                 yield (), self.facts[place - len(rows)][0]
