@@ -48,7 +48,7 @@ _Span = tuple[int, int]
 
 
 class TrainedReader:
-    """reader-3, for the languages of the encoder. Weights are read at the first message, once, and stay."""
+    """reader-4, for the languages of the encoder. Weights are read at the first message, once, and stay."""
 
     def __init__(self, encoder: E5) -> None:
         self._encoder = encoder

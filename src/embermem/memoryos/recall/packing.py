@@ -88,7 +88,7 @@ _PASSAGE_TOKENS = 250
 """Tokens that a passage of a document may always take (ours): most passages are shorter."""
 _ASKED = 0.3
 """The probability with which a fact bears that a query asks for by its attribute's name (ours)."""
-_COUNTED = 60
+_COUNTED = 30
 """Of so many of the best utterances the tokens are counted exactly before any is packed."""
 _CHARS_A_TOKEN = 4.0
 _OVERVIEW_SHARE = 0.8
@@ -456,9 +456,13 @@ class _Filling:
 
     def _limit_of(self, row: int) -> int:
         """Tokens that the line of a row may take: more, where it is likely to hold the evidence."""
-        share = math.exp(min(0.0, self.scores.get(row, -math.inf) - self.likely))
-        least = _PASSAGE_TOKENS if self.utterances[row].passage is not None else self.settings.pack_line_least
-        return max(least, int(_LIKELY_TOKENS * share))
+        return int(self._limits([row])[0])
+
+    def _limits(self, rows: Sequence[int]) -> Floats:
+        passages = self.snapshot.is_passage(self.view.n)[list(rows)]
+        scores = np.array([self.scores.get(row, -math.inf) for row in rows])
+        likely = _LIKELY_TOKENS * np.exp(np.minimum(0.0, scores - self.likely))
+        return np.asarray(np.maximum(likely, np.where(passages, _PASSAGE_TOKENS, self.settings.pack_line_least)))
 
     def _lines_of(self, members: Sequence[int], row: int, limit: int, left: float) -> dict[int, str] | None:
         """The lines of an exchange, in the order of its rows, within what is left; None if they do not fit. A question
@@ -578,7 +582,7 @@ class _Filling:
             self.lines.tokens(row) if row in self.best else long / _CHARS_A_TOKEN
             for row, long in zip(rows, chars.tolist(), strict=True)
         ]
-        tokens = np.minimum(whole, [self._limit_of(row) for row in rows])
+        tokens = np.minimum(whole, self._limits(rows))
         return np.asarray(tokens + self.settings.pack_token_floor)
 
     def _cost(self, line: str) -> int:
