@@ -511,7 +511,7 @@ _RECALL = (
         name="the-head-fills-the-budget",
         breaks="what the user wants of the agent takes the whole budget, and nothing of the conversation is told",
         file="memoryos/recall/packing.py",
-        old="            if only_within_share and head > most:\n                return True\n",
+        old="            if head > most:\n                return True\n",
         new="",
         tests=("test_instructions.py",),
     ),

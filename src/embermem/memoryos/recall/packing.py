@@ -78,7 +78,7 @@ _LIKELY = 0.002
 from `facts_least`."""
 _TRAITS = 40
 """Tokens that the line of traits may take (ours)."""
-_HEAD_FREE = 60
+_HEAD_FREE = 100
 """Tokens of the head that come before all else: its share counts from there (ours)."""
 _LIKELY_TOKENS = 300
 """Tokens that an utterance may take which holds all of the evidence; less by its share of it (ours)."""
@@ -198,6 +198,11 @@ class _Packed:
     field: tuple[str, ProfileField] | None = None
 
 
+def _called(item: _Packed) -> str:
+    """What a part of the head that was left out is called."""
+    return item.line if item.field is None else f"profile {item.field[1].name}"
+
+
 class _Filling:
     """The state of one packing: what is in so far, and what it costs. Discarded when the text is made."""
 
@@ -243,15 +248,16 @@ class _Filling:
             line: list[ProfileField] = []
             for shown in fields:
                 line.append(shown)
-                cost = self._cost(profile_line(whose, line)) - (
-                    self._cost(profile_line(whose, line[:-1])) if line[1:] else 0
-                )
+                before = self._cost(profile_line(whose, line[:-1])) if line[1:] else 0
+                cost = self._cost(profile_line(whose, line)) - before
                 self.standing.append(_Packed(line="", cost=cost, field=(whose, shown)))
-        for fact in (*instructions, *standing):
-            line_of = self._fact_line(fact)
-            over = self._cost(WISHES if is_instruction(fact.attribute) else KNOWN)
-            self.standing.append(_Packed(line=line_of, cost=self._cost(line_of) + over, fact=fact))
-            self.stands.add(fact.id)
+        for heading, facts in ((WISHES, instructions), (KNOWN, standing)):
+            over = self._cost(heading)
+            for fact in facts:
+                told = self._fact_line(fact)
+                self.standing.append(_Packed(line=told, cost=self._cost(told) + over, fact=fact))
+                self.stands.add(fact.id)
+                over = 0
         for count in range(len(persona.traits), 0, -1):
             lines = trait_lines(replace(persona, traits=persona.traits[:count]))
             if (cost := sum(map(self._cost, lines))) <= _TRAITS:
@@ -269,30 +275,33 @@ class _Filling:
         for row in reversed(open_page(self.view)):
             if row in self.scores and not self._is_filler(row) and not self._take_rows((row,), row):
                 return
-        if not self._take_standing(only_within_share=True):
+        if not self._take_standing():
             return
         said = self._said()
         for members, fact in said:
             took = self._take_fact(fact) if fact is not None else self._take_rows(members, members[0])
-            if not took or not self._take_standing(only_within_share=True):
+            if not took or not self._take_standing():
                 self._leave_out_rest([one[0] for one, _ in said if one], "over the budget")
-                return
-        self._take_standing(only_within_share=False)
+                break
+        for item in self.standing:
+            self._leave_out(_called(item), "over the share of the profile, instructions and the like")
 
-    def _take_standing(self, *, only_within_share: bool) -> bool:
+    def _take_standing(self) -> bool:
         """Pack what stands next, while it keeps within its share of what is packed; whether all of it fitted."""
         share = self.settings.pack_head_share
         while self.standing:
             item = self.standing[0]
             head, most = self.head + item.cost, max(_HEAD_FREE, share * (self.used + item.cost))
-            if only_within_share and head > most:
+            if head > most:
                 return True
             self.standing.popleft()
             if item.fact is not None and one_line(item.fact.text) in self.told:
                 continue
             if item.cost > self._room():
-                self._leave_out(item.line or f"profile {item.field[1].name if item.field else ''}", "over the budget")
-                return False
+                self._leave_out(_called(item), "over the budget")
+                if self.packed:
+                    return False
+                continue
             if item.fact is not None:
                 self.told.add(one_line(item.fact.text))
             self.head, self.used = head, self.used + item.cost
@@ -363,12 +372,12 @@ class _Filling:
         if tokens > self.budget:
             text, tokens = "", 0
         places = {row: place for place, row in enumerate(rows)}
-        facts = [fact for fact, _ in self._facts()]
+        facts = self._in_order((*(fact for fact, _ in self._facts()), *self.said))
         return Packing(
             text=text,
             tokens=tokens,
             places=tuple(places[row] for row in self._rows()),
-            facts=self._in_order((*facts, *self.said)),
+            facts=facts,
             left_out=tuple(self.left_out),
             standing=tuple(fact for fact in facts if fact.id in self.stands),
             overview=bool(self.overview.lines),
