@@ -178,8 +178,8 @@ COMMANDS = """
 """
 GROUPS = {
     "document": "add forget list show",
-    "bench": "calibration cost embed footprint load owners paper past recall report run scale search speed study "
-    "understanding year",
+    "bench": "calibration contexts cost embed footprint load owners paper past recall report run scale search speed "
+    "study understanding year",
     "keys": "add list revoke", "webhooks": "add list remove replay",
     "people": "merge set-user split", "space": "grant grants list revoke",
 }  # fmt: skip

@@ -90,6 +90,7 @@ COVERED_BY = {
     "report": "systems.sh",
     "paper": "paper",
     "calibration": "calibration",
+    "contexts": "contexts.sh",
     "footprint": "footprint",
     "owners": "owners",
     "understanding": "understanding",

@@ -7,7 +7,7 @@ from pathlib import Path
 from embermem_bench.datasets import Conversation, load
 
 SETS = Path(__file__).parents[2] / "bench" / "sets"
-FILES = sorted(SETS.rglob("*.json"))
+FILES = sorted(file for file in SETS.rglob("*.json") if file.name != "notes.json")
 
 
 def test_every_question_is_asked_once_and_names_evidence_that_was_said_before_it() -> None:
