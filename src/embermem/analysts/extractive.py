@@ -9,6 +9,7 @@ Instructions in pages are data. What it extracts, and what not: docs/concepts/ex
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -43,7 +44,7 @@ from embermem.languages import Language
 from embermem.languages.en import LANGUAGE as ENGLISH
 from embermem.languages.facts import fields
 from embermem.languages.facts.finding import Finding
-from embermem.languages.people import USER, called, label, no_name, whose
+from embermem.languages.people import USER, called, label, may_be_another, no_name, whose
 from embermem.memoryos.people import profile_value, speaker_of
 from embermem.protocols import ProfileRequest, Reader
 
@@ -143,9 +144,12 @@ class ExtractiveAnalyst:
             assertions = reader.read(replace(utterance, text=text), before)
             found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
+        twice = _told_twice(finding for finding, _ in found)
         for finding, language in found[: self._settings.max_facts]:
             if (kept := _kept(finding, self._known, about)) is not None:
-                yield _proposal(kept, language, utterance, about, self._known)
+                proposal = _proposal(kept, language, utterance, about, self._known)
+                beside = _of(finding) in twice or may_be_another(finding.subject)
+                yield replace(proposal, single=proposal.single and not beside)
 
 
 # ---------------------------------------------------------------------------------------------------- facts
@@ -161,6 +165,23 @@ def _with_instructions(found: list[_Found], screened: str, said_at: datetime) ->
     taken = [(order.start, order.end) for order, _ in orders if not order.retracts]
     others = [pair for pair in found if all(pair[0].end <= start or end <= pair[0].start for start, end in taken)]
     return [*orders, *others]
+
+
+def _of(finding: Finding) -> tuple[str, str, str]:
+    return finding.subject, finding.kin, finding.attribute
+
+
+def _told_twice(found: Iterable[Finding]) -> frozenset[tuple[str, str, str]]:
+    """Of whom a message states an attribute with several values and takes none back: neither takes the other's
+    place."""
+    values: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    ended: set[tuple[str, str, str]] = set()
+    for one in found:
+        if one.retracts:
+            ended.add(_of(one))
+        else:
+            values[_of(one)].add(one.value)
+    return frozenset(of for of, some in values.items() if len(some) > 1 and of not in ended)
 
 
 def _is_told_by(finding: Finding, own: Sequence[_Found]) -> bool:

@@ -494,14 +494,20 @@ class Snapshot:
 
     @cached_property
     def replaced(self) -> Mapping[int, int]:
-        """By the seq of an utterance that of the newer one whose fact took the place of all that was read of it."""
+        """By the seq of an utterance that of the one that holds now, whose fact took the place of all that was read of
+        it; nothing for one whose own value holds again."""
         if not self.ended_facts:
             return {}
         held = {fact.id: fact for fact in (*self.facts.rows, *self.ended_facts)}
         found: dict[int, int] = {}
         for fact in self.ended_facts:
-            after = None if fact.superseded_by is None else held.get(fact.superseded_by)
-            newest = -1 if after is None else max((source.seq for source in after.sources), default=-1)
+            after, seen = fact, {fact.id}
+            while (following := held.get(after.superseded_by or after.id)) is not None and following.id not in seen:
+                after = following
+                seen.add(after.id)
+            if after is fact or not after.current or after.value == fact.value:
+                continue
+            newest = max((source.seq for source in after.sources), default=-1)
             found |= {one.seq: newest for one in fact.sources if one.seq < newest and not self.facts.is_source(one.seq)}
         return found
 

@@ -39,6 +39,10 @@ calls somebody a colleague would have called a brother a brother."""
 _OF_ANYBODY = frozenset({"godparent", "godchild"})
 """A godmother may be an aunt, a friend or a neighbour."""
 
+OF_MANY = frozenset(
+    {"parent's sibling", "uncle or elder", "cousin", "sibling's child", "sibling-in-law", "acquaintance"}
+)
+"""Relations in which several people mostly stand to somebody: who says "my uncle" twice may mean two."""
 RELATIONS = _RELATIONS.keys() | _OF_ANYBODY
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from embermem import languages
 from embermem.core.text import fold
-from embermem.languages.kinship import Kin, exclude
+from embermem.languages.kinship import OF_MANY, Kin, exclude
 from embermem.languages.language import Language
 from embermem.languages.words import terms, unspaced
 
@@ -20,6 +20,7 @@ __all__ = [
     "excluded",
     "kin_in",
     "label",
+    "may_be_another",
     "mentions",
     "no_name",
     "person_in",
@@ -126,6 +127,13 @@ def mentions(text: str, name: str) -> bool:
 def _one_word(left: str, right: str) -> bool:
     """Whether two characters beside one another belong to one word of a language with spaces."""
     return left.isalnum() and right.isalnum() and not unspaced(left) and not unspaced(right)
+
+
+def may_be_another(subject: str) -> bool:
+    """Whether a subject is a relative or an acquaintance without a name, of whom somebody may have several."""
+    who = called(subject)
+    kin = _kin().get(fold(who.kin)) if who.kin and not who.name else None
+    return kin is not None and kin.relation in OF_MANY
 
 
 def no_name(speaker: str) -> bool:

@@ -17,7 +17,11 @@ NEAR, FAR = unit(1.0, 0.0), (0.0, 0.0, 1.0)
 LINES = [
     Line("I work at the bank in the old town.", thread="a", vector=(1.0, 0.0)),
     Line("My brother plays chess.", thread="b", day=1, vector=FAR),
-    Line("The garden centre pays me well.", thread="c", day=9, vector=(0.8, 0.6)),
+    Line("I work at the garden centre, which pays me well.", thread="c", day=9, vector=(0.8, 0.6)),
+]
+OF_TWO = [
+    Line("I work at the bank in the old town.", thread="a", vector=(1.0, 0.0)),
+    Line("I work at the garden centre.", speaker="Ben", thread="c", day=9, vector=(0.8, 0.6)),
 ]
 NOTHING = Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=0.0, tells=0.0)
 ASKED = Query(text="Where do I work?", vector=NEAR, budget=300)
@@ -37,7 +41,8 @@ def test_where_something_is_asked_for_as_it_is_now_the_newest_comes_first_and_wh
 
     text = recall(snapshot(LINES), now, load(), counter("words")).text
     assert "#1 Alice (older, see #3): I work at the bank" in text
-    assert "#3 Alice: The garden centre" in text
+    assert "#3 Alice: I work at the garden centre" in text
+    assert "(older" not in recall(snapshot(OF_TWO), now, load(), counter("words")).text
     assert "#2 Alice (older" not in text
 
 

@@ -31,9 +31,7 @@ class Lines:
     def __init__(self, view: View, counter: TokenCounter, newer: Mapping[int, int]) -> None:
         """`newer` has the row of the newest statement of the same matter."""
         self._view, self._counter = view, counter
-        seqs, replaced = view.snapshot.seqs, view.snapshot.replaced
-        self._newer = {row: int(seqs[other]) for row, other in newer.items()}
-        self._replaced = replaced
+        self._newer, self._replaced = newer, view.snapshot.replaced
         self._dated = view.snapshot.dates.dated(view.n)
         self._told: dict[_Sentence, int] = {}
         self._keys: dict[int, tuple[_Sentence, ...]] = view.snapshot.notes("sentences", texts=True)
@@ -104,12 +102,17 @@ class Lines:
         return utterance_line(utterance, text) if newer is None else older_line(utterance, newer, text)
 
     def _newer_than(self, row: int) -> int | None:
-        """The seq of what is newer than a row and of the same matter, as far as the query may see it."""
+        """The seq of what is newer than a row and of the same matter."""
+        newer = self.newer_row(row)
+        return None if newer is None else self._view.snapshot.seqs.item(newer)
+
+    def newer_row(self, row: int) -> int | None:
+        """The row of what is newer than another and of the same matter, as far as the query may see it."""
         if row in self._newer:
             return self._newer[row]
         seq = self._replaced.get(self._view.snapshot.seqs.item(row)) if self._replaced else None
-        other = None if seq is None else self._view.snapshot.row(seq)
-        return seq if other is not None and other < self._view.n and self._view.candidates[other] else None
+        newer = None if seq is None else self._view.snapshot.row(seq)
+        return newer if newer is not None and newer < self._view.n and self._view.candidates[newer] else None
 
     def take(self, row: int) -> None:
         """Note that the row is told."""

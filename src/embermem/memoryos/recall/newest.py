@@ -14,6 +14,7 @@ import numpy as np
 from embermem.index.query_context import View
 from embermem.languages.people import kin_in
 from embermem.languages.questions import asks_for_several, asks_of_the_past
+from embermem.languages.words import search_terms
 
 __all__ = ["asks_for_list", "asks_for_now", "newer_of"]
 
@@ -48,7 +49,7 @@ def asks_for_list(view: View) -> bool:
 
 def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: bool) -> dict[int, int]:
     """By row the newest one of the same matter, of the best of these rows, best first; where none is newer, nothing.
-    `sure`: only where the two may be told to be of one matter."""
+    `sure`: only where the two may be told to be of one matter, as no word of the query is in the older alone."""
     gap, least = _SAME if sure else _NEAR
     best = [row for row, score in zip(rows, scores, strict=True) if score >= max(scores) - gap][:_AMONG] if rows else []
     best = [row for row in best if view.snapshot.has_vector[row] and not view.snapshot.is_passage(view.n)[row]]
@@ -56,7 +57,8 @@ def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: 
     said = sorted(best, key=lambda row: (view.snapshot.utterances[row].said_at, row))
     vectors = view.snapshot.vectors_of(said)
     alike = np.triu(vectors @ vectors.T >= least, 1)
-    by = [(view.snapshot.utterances[row].role.agent_side, view.snapshot.seqs.item(row)) for row in said]
+    by = [(view.snapshot.utterances[row].speaker, view.snapshot.seqs.item(row)) for row in said]
+    held = [frozenset(search_terms(view.snapshot.text(row))) & view.searched.keys() for row in said]
     asked, kin = kin_in(view.query.text), [kin_in(view.snapshot.text(row)[:_LOOKS_AT]) for row in said]
     found = {}
     for place, row in enumerate(said):
@@ -66,7 +68,7 @@ def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: 
             if by[i][0] == by[place][0]
             and by[i][1] != by[place][1]
             and tells[said[i]]
-            and (not sure or _of_one(asked, kin[place], kin[i]))
+            and (not sure or (held[place] <= held[i] and _of_one(asked, kin[place], kin[i])))
         ]
         if newer:
             found[row] = said[newer[-1]]

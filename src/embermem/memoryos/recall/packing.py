@@ -283,8 +283,8 @@ class _Filling:
             if not took or not self._take_standing():
                 self._leave_out_rest([one[0] for one, _ in said if one], "over the budget")
                 break
-        for item in self.standing:
-            self._leave_out(_called(item), "over the share of the profile, instructions and the like")
+        rest = (LeftOut(what=_called(item), score=0.0, reason="over the head's share") for item in self.standing)
+        self.left_out = [*rest, *self.left_out][:_LEFT_OUT]
 
     def _take_standing(self) -> bool:
         """Pack what stands next, while it keeps within its share of what is packed; whether all of it fitted."""
@@ -438,6 +438,9 @@ class _Filling:
         if (earlier := self.lines.told_by(row)) is not None:
             self._leave_out(row, f"the same as #{self.utterances[earlier].seq}")
             return True
+        newer = self.lines.newer_row(row)
+        if newer in self.scores and newer not in self.rows and not self._take_rows((newer,), newer):
+            return False
         limit = self._limit_of(row)
         lines = self._lines_of(members, row, limit, math.inf)
         if lines is None or not lines:

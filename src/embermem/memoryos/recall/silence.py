@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from embermem.core import equations
 from embermem.index.query_context import View
+from embermem.languages.questions import asks_for_overview, asks_of_oneself
+from embermem.languages.words import asks
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.confidence import is_of_memory
 from embermem.memoryos.recall.exchanges import says_nothing
@@ -18,7 +20,7 @@ __all__ = ["why_silent"]
 
 _BASE, _NOTHING, _ANSWERABLE, _OF_MEMORY = -1.6, -1.2, 0.35, 2.0
 """ln of the odds that a message needs memory: base, and the weights of the log odds that it needs none by itself, of
-those that what it asks was said, and of naming somebody or a day that is known."""
+those that what it asks was said, and of naming somebody or a day that is known, or asking of oneself."""
 _CLIPPED = 1e-3
 """The least probability, and the greatest one's distance from 1, of which log odds are taken."""
 _NEEDED = 0.5
@@ -28,16 +30,16 @@ _NEEDED = 0.5
 def why_silent(view: View, answerable: float, people: People) -> str | None:
     """Why a message gets nothing; None where it gets what bears on it. A turn that rests on others of its thread is as
     these."""
-    if view.query.before:
+    text = view.query.text
+    if view.query.before or asks_for_overview(text):
         return None
     needs = view.query.needs
     if needs is None:
-        return (
-            "nothing was told: the message is thanks, a greeting or the like" if says_nothing(view.query.text) else None
-        )
+        return "nothing was told: the message is thanks, a greeting or the like" if says_nothing(text) else None
     odds = _BASE + _NOTHING * equations.log_odds(needs.nothing, _CLIPPED)
     odds += _ANSWERABLE * equations.log_odds(answerable, _CLIPPED)
-    needed = equations.logistic(odds + (_OF_MEMORY if is_of_memory(view, people) else 0.0))
+    of_memory = is_of_memory(view, people) or (asks_of_oneself(text) and asks(text.rstrip()))
+    needed = equations.logistic(odds + (_OF_MEMORY if of_memory else 0.0))
     if needed >= _NEEDED:
         return None
     return (
