@@ -192,9 +192,9 @@ def test_standing_facts_have_their_place_and_without_them_the_text_is_as_it_was(
     made = recalled([SLIMMER, PEANUTS])
     assert {one.id for one in made.facts} == {SLIMMER.id, PEANUTS.id}
     assert made.text.count("wants to get slimmer") == made.text.count("allergic to peanuts") == 1
-    assert [note for note in made.notes if "stands at every recall" in note] == [
-        "stands at every recall: The user is allergic to peanuts (said 2026-05-02) [#2]",
-        "stands at every recall: The user wants to get slimmer (said 2026-05-02) [#1]",
+    assert [note for note in made.notes if "bears on the query by its theme" in note] == [
+        "bears on the query by its theme: The user is allergic to peanuts (said 2026-05-02) [#2]",
+        "bears on the query by its theme: The user wants to get slimmer (said 2026-05-02) [#1]",
     ]
 
     made = recalled([SLIMMER, LIVES], preset="paper")

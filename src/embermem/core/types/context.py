@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from embermem.core.errors import InputError
 from embermem.core.record import Record
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
 from embermem.core.types.memories import Fact
@@ -123,5 +124,8 @@ class Context(Record):
     shared: Mapping[str, Context] = field(default_factory=dict, hash=False)
 
     def explain(self, hit: Hit | None = None) -> Explanation:
-        """Each channel's share in a hit's score; without a hit, what was left out and why."""
+        """Each channel's share in a hit's score; without a hit, what was left out and why. Raises InputError for
+        anything else."""
+        if hit is not None and not isinstance(hit, Hit):
+            raise InputError(f"hit = {type(hit).__name__} is not allowed; expected one of context.hits, or None")
         return Explanation(query=self.query, preset=self.preset, hit=hit, left_out=self.left_out, notes=self.notes)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core import paging
+from embermem.core.attributes import is_instruction
 from embermem.core.config import Settings
 from embermem.core.types import (
     Chain,
@@ -248,10 +249,14 @@ def recall(
         left_out=(*packing.left_out, *(_too_low(view, hit) for hit in ranking.below)),
         notes=(
             *ranking.notes,
-            *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
+            *(f"{_why_standing(fact)}: {fact_line(fact)[2:]}" for fact in packing.standing),
         ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
+
+
+def _why_standing(fact: Fact) -> str:
+    return "stands at every recall" if is_instruction(fact.attribute) else "bears on the query by its theme"
 
 
 def _silent(view: View, ranking: Ranking, counter: TokenCounter, why: str) -> Context:
