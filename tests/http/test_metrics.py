@@ -34,7 +34,7 @@ def test_requests_and_what_was_done_and_waits_are_counted_without_a_name(server:
             c.post("/v1/memories", json={"messages": said, "user_id": "alice-4711"})
         c.post("/v1/context", json={"query": "herons", "user_id": "alice-4711"})
         c.post("/v1/search", json={"query": "herons", "user_id": "alice-4711"})
-        assert "4711" not in c.get("/metrics").text
+        assert "alice-4711" not in c.get("/metrics").text
     found = figures(server.url)
 
     def count(method: str, route: str, status: str) -> float:
