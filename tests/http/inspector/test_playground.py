@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from read_page import OWNER, Read, get
 from serving import Server, key_for
 
-from embermem import Memory, OwnerMemory
+from embermem import Memory, OwnerMemory, languages
+from embermem.http.inspector.drawing.context_lines import lines_of
+from embermem.prompts.rendering import fact_line
 from embermem.store import schema
 from embermem.transfer.datasets import parse
 from embermem.transfer.recall_sets import Marked, recall_set
@@ -50,6 +53,14 @@ def marks(page: Read, tag: str) -> set[str]:
 
 
 # ---------------------------------------------------------------------------------------------- one context
+
+
+def test_a_fact_told_in_the_language_of_the_query_leads_to_it(alice: OwnerMemory) -> None:
+    (told,) = alice.learn([{"text": "Alice owns a boat", "valid_from": "2026-05-04"}])
+    query = "Was besitzt Alice? Ein Boot?"
+    context = replace(alice.recall(query), text=f"known:\n{fact_line(told, languages.of(query))}", facts=(told,))
+    assert fact_line(told) not in context.text
+    assert [line.fact_id for line in lines_of(context)] == [None, told.id]
 
 
 def test_each_line_of_what_was_said_leads_to_its_hit_and_back_and_each_part_says_what_it_costs(

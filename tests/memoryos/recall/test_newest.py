@@ -54,6 +54,16 @@ def test_what_a_fact_took_the_place_of_says_so_whatever_is_asked() -> None:
     assert "#1 Alice (older, see #3): I work at the bank" in text
 
 
+def test_what_the_state_says_comes_before_likeness_and_two_are_never_older_than_each_other() -> None:
+    lines = [replace(LINES[0], day=12, thread="late"), LINES[2]]  # what took its place was said on an earlier day
+    new = replace(fact("new", "works at the garden centre", 2), attribute="works_at")
+    old = replace(fact("old", "works at the bank", 1), superseded_by=new.id, retired_at=new.recorded_at)
+    memory = replace(snapshot(lines, persona=Persona(facts=(new,))), ended_facts=(old,))
+    text = recall(memory, replace(ASKED, needs=replace(NOTHING, now=1.0)), load(), counter("words")).text
+    assert "#1 Alice (older, see #2): I work at the bank" in text
+    assert "#2 Alice: I work at the garden centre" in text
+
+
 def test_a_wish_that_holds_counts_more_for_who_asks_for_advice() -> None:
     lines = [
         Line("Rome is full of people at Easter.", vector=(1.0, 0.0)),

@@ -108,10 +108,11 @@ class Lines:
 
     def newer_row(self, row: int) -> int | None:
         """The row of what is newer than another and of the same matter, as far as the query may see it."""
-        if row in self._newer:
-            return self._newer[row]
-        seq = self._replaced.get(self._view.snapshot.seqs.item(row)) if self._replaced else None
-        newer = None if seq is None else self._view.snapshot.row(seq)
+        seqs = self._view.snapshot.seqs
+        if (seq := self._replaced.get(seqs.item(row))) is not None:  # what the state says comes before likeness
+            newer = self._view.snapshot.row(seq)
+        elif (newer := self._newer.get(row)) is not None and seqs.item(newer) in self._replaced:
+            newer = None
         return newer if newer is not None and newer < self._view.n and self._view.candidates[newer] else None
 
     def take(self, row: int) -> None:

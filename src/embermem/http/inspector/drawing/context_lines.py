@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from embermem import languages
 from embermem.core.types import Context, Hit
 from embermem.http.inspector.drawing.charts import group_of
 from embermem.index.tokens import counter
@@ -61,7 +62,8 @@ class Difference:
 
 def lines_of(context: Context) -> list[Line]:
     """The lines of a context's text."""
-    facts = {fact_line(fact): fact for fact in reversed(context.facts)}
+    language = None if context.preset == "paper" else languages.of(context.query)
+    facts = {fact_line(fact, language): fact for fact in reversed(context.facts)}
     lines: list[Line] = []
     begun = False
     for text in context.text.split("\n"):
