@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from embermem_bench import ProgressFn, metrics
 from embermem_bench.datasets import Dataset, Question
 from embermem_bench.load_conversation import Stored, add_conversation, look_up
 from embermem_bench.recall import packed_within
+from embermem_bench.understanding.message_sets import message_of, tell
+from embermem_bench.understanding.words import content_words, share
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -40,7 +42,6 @@ OLDER = "(older, see #"
 """What a line has that says that something newer is said of its matter."""
 _ALL = 10**9
 _LATER = timedelta(days=90)
-_HOUR = time(10, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +120,7 @@ def run(
 def _asked(owner: OwnerMemory, question: Question, stored: Stored, count: TokenCounter) -> list[Asked]:
     found: list[Asked] = []
     before: set[str] = set()
+    words = content_words(question.answer or "")
     for budget in BUDGETS:
         scope = stored.scope(question)
         context = owner.recall(
@@ -135,7 +137,7 @@ def _asked(owner: OwnerMemory, question: Question, stored: Stored, count: TokenC
                 present=_share(present, question, stored),
                 whole=_share(whole, question, stored),
                 plain=_share(plain_lines(context, stored, count), question, stored),
-                answer=None if question.answer is None else words_told(question.answer, context.text),
+                answer=share(words, content_words(context.text)) if words else None,
                 tokens=context.tokens,
                 lines=len(context.packed),
                 facts=len(context.facts),
@@ -156,13 +158,6 @@ def plain_lines(context: Context, stored: Stored, count: TokenCounter) -> set[st
             break
         found.add(stored.turn_of[said.id])
     return found
-
-
-def words_told(answer: str, text: str) -> float:
-    """The share of an answer's words that stand in a text."""
-    words = set(answer.casefold().split())
-    there = set(text.casefold().replace(",", " ").replace(".", " ").split())
-    return len(words & there) / len(words) if words else 0.0
 
 
 def _share(turns: Collection[str], question: Question, stored: Stored) -> float:
@@ -275,14 +270,10 @@ def _life(memory: Memory, lives: Sequence[Dataset]) -> tuple[OwnerMemory, dateti
 
 
 def _of_history(memory: Memory, kind: str, item: Mapping[str, Any], where: str) -> Counter[str]:
-    owner = memory.of(f"{text_of(item, 'id', where)}", agent="bench", timezone="UTC")
-    at = datetime.now(UTC)
-    for number, message in enumerate(objects(item["messages"], where, "message")):
-        at = datetime.combine(date.fromisoformat(text_of(message[0], "at", where)), _HOUR)
-        said = [{"role": "user", "content": text_of(message[0], "text", where)}]
-        owner.add_messages(said, at=at, thread=f"t{number}")
-    owner.settle()
-    context = owner.recall(text_of(item, "query", where), budget=ITEM_BUDGET, at=at + _LATER)
+    owner = memory.of(text_of(item, "id", where), agent="bench", timezone="UTC")
+    messages = [message_of(*one) for one in objects(item["messages"], where, "message")]
+    tell(owner, messages)
+    context = owner.recall(text_of(item, "query", where), budget=ITEM_BUDGET, at=messages[-1][0] + _LATER)
     lines = context.text.split("\n")
     if kind == "both hold":
         told = [[line for line in lines if value in line] for value in item["values"]]

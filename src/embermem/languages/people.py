@@ -86,7 +86,6 @@ def excluded(kin: str, other: str) -> bool:
     return one is not None and another is not None and exclude(one, another)
 
 
-@lru_cache(maxsize=4096)
 def kin_in(text: str) -> frozenset[str]:
     """The words of kin in a text, of every language."""
     folded = fold(text)

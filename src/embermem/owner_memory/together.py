@@ -9,7 +9,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from embermem.core.errors import NotFound
-from embermem.core.types import Context, Persona, Scope
+from embermem.core.types import Context, Scope
 from embermem.owner_memory.handle import Parts
 
 if TYPE_CHECKING:
@@ -60,17 +60,6 @@ def of_others(scope: Scope | None, zone: tzinfo) -> Scope | None:
 
 
 def _nothing(parts: Parts) -> Context:
-    """A context in which nothing is told."""
-    return Context(
-        text="",
-        hits=(),
-        packed=(),
-        facts=(),
-        persona=Persona(),
-        tokens=0,
-        counter=parts.settings.token_counter,
-        confidence=0.0,
-        partial=False,
-        query="",
-        preset=parts.settings.preset,
-    )
+    from embermem.memoryos.recall.merging import telling_nothing
+
+    return telling_nothing("", parts.settings.preset, parts.settings.token_counter)

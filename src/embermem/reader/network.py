@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["NAME", "Judged", "Network", "Stretch", "stretches"]
+__all__ = ["NAME", "Judged", "Network", "Stretch", "softmax", "stretches"]
 
 NAME = "reader-4"
 
@@ -74,7 +74,7 @@ class Network:
         (t, 384) and the probabilities of the tags (t, tags, 3)."""
         rows = np.concatenate((before + self._kinds[0], now + self._kinds[1]))
         states, tags = run(self._layers, ["states", "tags"], {"rows": rows}, NAME)
-        return states, _softmax(tags.reshape(len(rows), len(TAGS), 3))
+        return states, softmax(tags.reshape(len(rows), len(TAGS), 3))
 
     def judged(self, states: Floats, stretches: Sequence[Stretch]) -> list[Judged]:
         """What the values among the stretches are; those that are of no group are left out."""
@@ -93,7 +93,7 @@ class Network:
         }
         (told,) = run(self._judge, ["told"], given, NAME)
         parts = np.split(told, np.cumsum(list(JUDGED.values()))[:-1], axis=1)
-        of_all = dict(zip(JUDGED, map(_softmax, parts), strict=True))
+        of_all = dict(zip(JUDGED, map(softmax, parts), strict=True))
         return [_judged(one, {name: rows[i] for name, rows in of_all.items()}) for i, one in enumerate(values)]
 
 
@@ -138,6 +138,7 @@ def _tagged(best: Sequence[int]) -> Iterator[tuple[int, int]]:
         place = end
 
 
-def _softmax(numbers: Floats) -> Floats:
+def softmax(numbers: Floats) -> Floats:
+    """Probabilities along the last axis."""
     powers = np.exp(numbers - numbers.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem.protocols import Needs
+from embermem.reader.network import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +38,4 @@ class QueryNetwork:
 
     def probabilities(self, mean: Floats) -> Floats:
         """The probabilities of the kinds (6,), of the mean of the states (384,)."""
-        hidden = np.maximum(0.0, mean @ self._hidden + self._bias)
-        powers = np.exp((told := hidden @ self._out + self._base) - told.max())
-        return np.asarray(powers / powers.sum())
+        return softmax(np.maximum(0.0, mean @ self._hidden + self._bias) @ self._out + self._base)

@@ -6,15 +6,18 @@ bench/sets/reading/README.md describes the kinds. All lines of a file are of one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embermem.core.types import Fact
 from embermem.transfer.datasets.reading import as_object, json_of, objects, read_text, refuse, text_of
 from embermem_bench import ProgressFn
+
+if TYPE_CHECKING:
+    from embermem.memory import OwnerMemory
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "changes": ("messages", "old", "new"),
@@ -93,7 +96,7 @@ def _item(line: Mapping[str, Any], where: str) -> Item:
         known = "; ".join(f"{', '.join(fields)} ({kind})" for kind, fields in KINDS.items())
         refuse(where, f"the fields are {', '.join(line) or 'none'}; expected id, lang, and one of: {known}")
     said = line.get("messages", [{"at": SAID_ON, "text": line.get("text")}])
-    messages = tuple(_message(*one) for one in objects(said, where, "message"))
+    messages = tuple(message_of(*one) for one in objects(said, where, "message"))
     return Item(
         id=text_of(line, "id", where),
         kind=kind,
@@ -103,7 +106,8 @@ def _item(line: Mapping[str, Any], where: str) -> Item:
     )
 
 
-def _message(message: Mapping[str, Any], where: str) -> tuple[datetime, str]:
+def message_of(message: Mapping[str, Any], where: str) -> tuple[datetime, str]:
+    """When a message was said, and its text. Raises InputError."""
     if set(message) != {"at", "text"}:
         refuse(where, f"the fields are {', '.join(message) or 'none'}; expected at, text")
     given = text_of(message, "at", where)
@@ -112,6 +116,13 @@ def _message(message: Mapping[str, Any], where: str) -> tuple[datetime, str]:
     except ValueError:
         refuse(where, f"at = {given!r} is not a day; expected one such as {SAID_ON}")
     return datetime.combine(day, _HOUR), text_of(message, "text", where)
+
+
+def tell(owner: OwnerMemory, messages: Iterable[tuple[datetime, str]]) -> None:
+    """Add the messages of one person, each to a thread of its own, and settle."""
+    for place, (at, text) in enumerate(messages):
+        owner.add_messages([{"role": "user", "content": text}], at=at, thread=f"t{place}")
+    owner.settle()
 
 
 def run(
@@ -132,9 +143,7 @@ def run(
         for number, item in enumerate(items, 1):
             told(name, number, len(items))
             owner = memory.of(f"{name}-{item.id}", agent="bench", timezone="UTC")
-            for place, (at, text) in enumerate(item.messages):
-                owner.add_messages([{"role": "user", "content": text}], at=at, thread=f"t{place}")
-            owner.settle()
+            tell(owner, item.messages)
             found = counted(item, owner.facts(), owner.past_facts())
             counts.update({key: int(holds) for key, holds in found.items()})
             noted[item.language] += found.get("noted", False)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["asks_for_advice", "of_wishes"]
+__all__ = ["needs_advice", "of_wishes"]
 
 _ADVICE = 0.3
 """The probability from which a query asks for advice: less would help no utterance up."""
 _KINDS = frozenset((Kind.TASTE, Kind.HEALTH, Kind.PLAN, Kind.INSTRUCTION))
 
 
-def asks_for_advice(view: View) -> float:
+def needs_advice(view: View) -> float:
     """The probability that a query asks for advice, as far as a trained reader says so; 0 for one that hardly does."""
     needs = view.query.needs
     return 0.0 if needs is None or needs.advice < _ADVICE else needs.advice

@@ -12,7 +12,7 @@ from embermem.prompts.rendering import KNOWN, WISHES, day, field, header
 
 __all__ = ["in_time_order", "laid_out", "place_of", "profile_line"]
 
-_DOCUMENTS = ("", ThreadId(""))
+_DOCUMENTS = ""
 
 
 def laid_out(
@@ -39,9 +39,9 @@ def laid_out(
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def place_of(utterance: Utterance) -> tuple[str, ThreadId]:
+def place_of(utterance: Utterance) -> str:
     """What one header stands over: a day; all passages of documents."""
-    return _DOCUMENTS if utterance.passage is not None else (day(utterance.said_at), ThreadId(""))
+    return _DOCUMENTS if utterance.passage is not None else day(utterance.said_at)
 
 
 def in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:

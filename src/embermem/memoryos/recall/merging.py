@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from embermem.core.types import Context, Hit, UtteranceId
+from embermem.core.types import Context, Hit, Persona, UtteranceId
 from embermem.prompts.rendering import OF_AGENT, shared_heading
 from embermem.protocols import TokenCounter
 
-__all__ = ["divided", "merged_contexts", "merged_hits", "packed_together"]
+__all__ = ["divided", "merged_contexts", "merged_hits", "packed_together", "telling_nothing"]
 
 _LEAST_WORTH = 1e-6
 """Of a memory that found something, beside one that found all."""
@@ -160,6 +160,23 @@ def _worth(context: Context) -> float:
     if relevant:
         return max(math.fsum(relevant), _LEAST_WORTH)
     return max(context.confidence, _LEAST_WORTH if context.hits else _OF_PERSON)
+
+
+def telling_nothing(query: str, preset: str, counter: str) -> Context:
+    """A context in which nothing is told."""
+    return Context(
+        text="",
+        hits=(),
+        packed=(),
+        facts=(),
+        persona=Persona(),
+        tokens=0,
+        counter=counter,
+        confidence=0.0,
+        partial=False,
+        query=query,
+        preset=preset,
+    )
 
 
 def _silent(context: Context) -> Context:

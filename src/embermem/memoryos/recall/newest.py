@@ -8,8 +8,7 @@ it about as well and are alike. Two of them that both hold are the answer to a l
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from typing import NamedTuple
 
 from embermem.index.query_context import View
 from embermem.languages.people import kin_in
@@ -24,11 +23,18 @@ _LOOKS_AT = 500
 """Characters of an utterance in which words of kin are looked for."""
 _AMONG = 12
 """How many of the best hits are held against each other."""
-_NEAR = (3.0, 0.35)
-"""How much lower the score of an utterance may be that answers a query about as well as the best one, and the cosine of
-two from which the newer comes first (ours)."""
-_SAME = (2.5, 0.45)
-"""The same, from which the older is marked."""
+
+
+class _From(NamedTuple):
+    """How much lower than the best the score of an utterance may be that answers a query about as well, and the cosine
+    of two from which they are of one matter (ours)."""
+
+    gap: float
+    alike: float
+
+
+_NEAR, _SAME = _From(gap=3.0, alike=0.35), _From(gap=2.5, alike=0.45)
+"""From which the newer comes first, and the older is marked."""
 
 
 def asks_for_now(view: View) -> bool:
@@ -47,35 +53,36 @@ def asks_for_list(view: View) -> bool:
     return asks_for_several(view.query.text) or (needs is not None and needs.several >= _NOW)
 
 
-def newer_of(view: View, rows: Sequence[int], scores: Sequence[float], *, sure: bool) -> dict[int, int]:
-    """By row the newest one of the same matter, of the best of these rows, best first; where none is newer, nothing.
-    `sure`: only where the two may be told to be of one matter, as no word of the query is in the older alone."""
-    gap, least = _SAME if sure else _NEAR
-    best = [row for row, score in zip(rows, scores, strict=True) if score >= max(scores) - gap][:_AMONG] if rows else []
-    best = [row for row in best if view.snapshot.has_vector[row] and not view.snapshot.is_passage(view.n)[row]]
-    tells = ~view.snapshot.asks(view.n)
-    said = sorted(best, key=lambda row: (view.snapshot.utterances[row].said_at, row))
-    vectors = view.snapshot.vectors_of(said)
-    alike = np.triu(vectors @ vectors.T >= least, 1)
-    by = [(view.snapshot.utterances[row].speaker, view.snapshot.seqs.item(row)) for row in said]
-    held = [frozenset(search_terms(view.snapshot.text(row))) & view.searched.keys() for row in said]
-    asked, kin = kin_in(view.query.text), [kin_in(view.snapshot.text(row)[:_LOOKS_AT]) for row in said]
-    found = {}
-    for place, row in enumerate(said):
-        newer = [
-            i
-            for i in np.flatnonzero(alike[place]).tolist()
-            if by[i][0] == by[place][0]
-            and by[i][1] != by[place][1]
-            and tells[said[i]]
-            and (not sure or (held[place] <= held[i] and _of_one(asked, kin[place], kin[i])))
-        ]
-        if newer:
-            found[row] = said[newer[-1]]
-    return found
+def newer_of(view: View, rows: Sequence[int], scores: Sequence[float]) -> tuple[dict[int, int], dict[int, int]]:
+    """By row the newest one of the same matter, of the best of these rows; where none is newer, nothing. First by which
+    the newer comes before the older; then what of it is sure enough to be told, as no word of the query is in the older
+    alone."""
+    best = max(scores, default=0.0)
+    near = [(row, score) for row, score in zip(rows, scores, strict=True) if score >= best - _NEAR.gap][:_AMONG]
+    told = view.snapshot.has_vector[: view.n] & ~view.snapshot.is_passage(view.n)
+    utterances = view.snapshot.utterances
+    said = sorted((one for one in near if told[one[0]]), key=lambda one: (utterances[one[0]].said_at, one[0]))
+    vectors = view.snapshot.vectors_of([row for row, _ in said])
+    alike, tells, asked = vectors @ vectors.T, ~view.snapshot.asks(view.n), kin_in(view.query.text)
+    first: dict[int, int] = {}
+    marked: dict[int, int] = {}
+    for place, (row, score) in enumerate(said):
+        for other, (newer, its_score) in enumerate(said[place + 1 :], place + 1):
+            one, two = utterances[row], utterances[newer]
+            if one.speaker != two.speaker or one.seq == two.seq or not tells[newer]:
+                continue
+            lower = best - min(score, its_score)
+            if alike[place, other] >= _NEAR.alike:
+                first[row] = newer
+            if alike[place, other] >= _SAME.alike and lower <= _SAME.gap and _of_one(view, asked, row, newer):
+                marked[row] = newer
+    return first, marked
 
 
-def _of_one(asked: frozenset[str], older: frozenset[str], newer: frozenset[str]) -> bool:
-    """Whether two may be of one matter by the words of kin in them and in the query: "my aunt's number" says nothing
-    newer of "my mother's number", nor "my brother got a job" of one's own."""
-    return asked & older <= newer if asked else newer <= older
+def _of_one(view: View, asked: frozenset[str], older: int, newer: int) -> bool:
+    """Whether two may be of one matter by the query's words in them, and by words of kin: "my aunt's number" says
+    nothing newer of "my mother's number", nor "my brother got a job" of one's own."""
+    texts = view.snapshot.text(older), view.snapshot.text(newer)
+    held, holds = (view.searched.keys() & set(search_terms(text)) for text in texts)
+    kin, its_kin = (kin_in(text[:_LOOKS_AT]) for text in texts)
+    return held <= holds and (asked & kin <= its_kin if asked else its_kin <= kin)

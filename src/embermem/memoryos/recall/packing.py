@@ -32,7 +32,7 @@ import numpy as np
 
 from embermem import languages
 from embermem.core.attributes import is_instruction
-from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, Source, ThreadId, Utterance
+from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, Source, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.languages.questions import asked_attributes
@@ -69,8 +69,6 @@ _LEFT_OUT = 50
 """How many of what was left out are named."""
 _NAME_CHARS, _NAME_LOOKS_AT = 80, 300
 """Characters by which an utterance that was left out is named, and among which they are looked for."""
-_LEAST_ROOM = 8
-"""Tokens below which no line is tried."""
 _OTHER_HALF = 80
 """Tokens that a question or answer takes at most which is packed because of the other."""
 _LIKELY = 0.002
@@ -220,10 +218,8 @@ class _Filling:
         self.standing: deque[_Packed] = deque()
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
-        self.headers: set[tuple[str, ThreadId]] = set()
-        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = self.snapshot.notes(
-            ("head", counter.name, self.language.code)
-        )
+        self.headers: set[str] = set()
+        self._heads: dict[int, tuple[str, int]] = self.snapshot.notes(("head", counter.name, self.language.code))
         self._names: dict[int, str] = self.snapshot.notes("name")
         self.told: set[str] = set()
         self.stands: set[FactId] = set()
@@ -519,7 +515,7 @@ class _Filling:
         place, cost = self._head(row)
         return 0 if place in self.headers else cost
 
-    def _head(self, row: int) -> tuple[tuple[str, ThreadId], int]:
+    def _head(self, row: int) -> tuple[str, int]:
         """What the header over a row stands over, and its tokens."""
         known = self._heads.get(row)
         if known is None:

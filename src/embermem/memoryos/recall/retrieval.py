@@ -42,7 +42,7 @@ from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
-from embermem.memoryos.recall.advice import asks_for_advice, of_wishes
+from embermem.memoryos.recall.advice import needs_advice, of_wishes
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
 from embermem.memoryos.recall.confidence import (
@@ -56,6 +56,7 @@ from embermem.memoryos.recall.confidence import (
 )
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
+from embermem.memoryos.recall.merging import telling_nothing
 from embermem.memoryos.recall.newest import asks_for_now, newer_of
 from embermem.memoryos.recall.other_passages import with_other_passages
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
@@ -229,7 +230,8 @@ def recall(
     ranking = _ranked(view).narrowed()
     silent = why_silent(view, ranking.answerable, people) if query.mode == "inject" else None
     if silent is not None:
-        return _silent(view, ranking, counter, silent)
+        nothing = telling_nothing(query.text, settings.preset, counter.name)
+        return replace(nothing, partial=ranking.partial, notes=(*ranking.notes, silent))
     packing = _packed(known, view, ranking, counter, people, summaries_of)
     packed = ranking.hits_at(packing.places)
     sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
@@ -257,24 +259,6 @@ def recall(
 
 def _why_standing(fact: Fact) -> str:
     return "stands at every recall" if is_instruction(fact.attribute) else "bears on the query by its theme"
-
-
-def _silent(view: View, ranking: Ranking, counter: TokenCounter, why: str) -> Context:
-    """Nothing, and why."""
-    return Context(
-        text="",
-        hits=(),
-        packed=(),
-        facts=(),
-        persona=Persona(),
-        tokens=0,
-        counter=counter.name,
-        confidence=0.0,
-        partial=ranking.partial,
-        query=view.query.text,
-        preset=view.settings.preset,
-        notes=(*ranking.notes, why),
-    )
 
 
 def _confidence(ranking: Ranking, packing: Packing) -> float:
@@ -396,7 +380,7 @@ def _packed(
         wishes = () if view.settings.without == "long_term" else shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
         tell = None if subject is None else partial(overview, known, people, subject, counter)
-    sure = max(share_of_budget(view, ranking.answerable, people), asks_for_advice(view))
+    sure = max(share_of_budget(view, ranking.answerable, people), needs_advice(view))
     persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(
         view,
@@ -422,7 +406,7 @@ def _rank(view: View, wanted: int | None) -> Ranking:
     fused = fuse(view)
     if is_long_request(view):
         fused = fused.plus("lately", settings.recall_lately, thread_recency(view))
-    if (advice := asks_for_advice(view)) > 0.0:
+    if (advice := needs_advice(view)) > 0.0:
         fused = fused.plus("wishes", settings.recall_wishes * advice, of_wishes(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
@@ -450,10 +434,8 @@ def _rank(view: View, wanted: int | None) -> Ranking:
             scores.append(float(fused.scores[row]))
             known.add(row)
     sure = answerable(view, rows)
-    newer: dict[int, int] = {}
-    if asks_for_now(view):
-        newer = newer_of(view, rows, scores, sure=True)
-        rows, scores = _newest_first(rows, scores, newer_of(view, rows, scores, sure=False))
+    first_of, newer = newer_of(view, rows, scores) if asks_for_now(view) else ({}, {})
+    rows, scores = _newest_first(rows, scores, first_of)
     return Ranking(
         view=view,
         rows=tuple(rows),
@@ -471,6 +453,8 @@ def _newest_first(
     rows: Sequence[int], scores: Sequence[float], newer: Mapping[int, int]
 ) -> tuple[list[int], list[float]]:
     """The rows by score, where each that is newer than another of its matter has that one's at least."""
+    if not newer:
+        return list(rows), list(scores)
     worth = dict(zip(rows, scores, strict=True))
     for row, other in sorted(newer.items(), key=lambda one: worth[one[0]]):
         worth[other] = max(worth[other], worth[row] + _BEFORE)
