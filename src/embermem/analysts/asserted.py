@@ -29,6 +29,10 @@ __all__ = ["added", "found"]
 LEAST, LEAST_AS_SAID, LEAST_END = 0.78, 0.83, 0.85
 # An end that names what ends is believed sooner: it ends nothing but a fact of that value.
 LEAST_NAMED_END = 0.75
+# A value that says of itself that it is new takes the place of another; one that does not say so, from this confidence.
+LEAST_CHANGE = 0.92
+# Another value of its attribute in the message, from this confidence on, makes it doubtful.
+LEAST_DOUBT = 0.5
 LEAST_OF = {
     **dict.fromkeys(("has_relative", "knows"), 0.63),
     **dict.fromkeys(("cannot", "diet", "likes", "speaks"), 0.73),
@@ -147,8 +151,17 @@ def found(
                     end=one.end,
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
+                    sure=_is_sure(one, whole),
                 )
                 yield _dated(statement, text, one.time, said_at, language), language
+
+
+def _is_sure(one: Assertion, all_: Sequence[Assertion]) -> bool:
+    """Whether a value may take another's place: it says so, or is believed and the only one of its message."""
+    if one.change in {"begin", "fix"}:
+        return True
+    others = (other for other in all_ if other.attribute == one.attribute and other is not one)
+    return one.confidence >= LEAST_CHANGE and all(other.confidence < LEAST_DOUBT for other in others)
 
 
 def _least(attribute: str, one: Assertion, retracts: bool) -> float:

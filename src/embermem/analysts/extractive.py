@@ -242,6 +242,7 @@ def _proposal(
         valid_from=None if finding.when is None or finding.until is not None else finding.when.at,
         retracts=finding.retracts,
         expires_at=None if finding.retracts else finding.until,
+        sure=finding.sure,
     )
 
 

@@ -23,10 +23,16 @@ __all__ = [
     "may_be_another",
     "mentions",
     "no_name",
+    "of_theirs",
     "person_in",
     "told_in",
     "whose",
+    "without_own",
 ]
+
+_OWN = languages.either(lambda one: one.people.own)
+_JOINTS = tuple({one.people.possessive for one in languages.all() if not one.spaced})
+_THEIRS = languages.either(lambda one: one.people.theirs)
 
 USER, AGENT = "user", "agent"
 """The subjects of facts about a speaker without a name, on the user's and on the agent's side."""
@@ -52,14 +58,26 @@ def called(subject: str) -> Called:
 def person_in(words: str) -> str | None:
     """The subject that words of a message name: a word of kin with what follows it, or a name; None where they name
     nobody, as a pronoun does."""
+    words = without_own(words)
     parts = words.split()
     for first in range(len(parts)):
         who = called(" ".join(parts[first:]))
         if who.kin:
             is_cut = len(who.name) == 1 and unspaced(who.name) > 0
             return who.kin if is_cut else " ".join(parts[first:])
-    is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words))
+    is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words)) and not words.startswith(_JOINTS)
     return words if is_name and terms(words) else None
+
+
+def without_own(words: str) -> str:
+    """The words without what says at their beginning that it is the speaker's: "sister" of "my sister"."""
+    own = _OWN.match(words)
+    return words if own is None else words[own.end() :]
+
+
+def of_theirs(words: str) -> bool:
+    """Whether words name somebody by whose relative they are, and that is not the speaker: "her husband"."""
+    return _THEIRS.match(words) is not None
 
 
 def whose(of: str, kin: str, name: str = "") -> str:

@@ -18,7 +18,7 @@ from embermem.embedders.e5 import E5, QUERY, Shared
 from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
 from embermem.index.vectors import named
-from embermem.languages.people import called, person_in
+from embermem.languages.people import called, of_theirs, person_in, without_own
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion, Needs
 from embermem.reader.labels import PARTS
@@ -134,20 +134,28 @@ def _parts(text: str, places: Sequence[_Span], first: int) -> Iterator[_Span]:
 def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequence[_Span]]) -> Assertion | None:
     """What is said of the speaker or of somebody else; None for what is said of whoever listens."""
     start, end = value = _ended(text, *value)
-    named = [(words, part) for part in parts["who"] if (words := _person(text, *part)) is not None]
-    who = _nearest(value, [part for _, part in named], SAME_MATTER)
+    named = {part: words for part in parts["who"] if (words := _person(text, *part)) is not None}
+    # A word of kin that no language knows ("bf", "the youngest"), but no pronoun.
+    left = [
+        (last - len(without_own(text[first:last])), last) for first, last in parts["who"] if (first, last) not in named
+    ]
+    others = [part for part in left if _may_name(text[slice(*part)])]
+    # Of "her husband" it is told that she has one: the value is not whose it is.
+    apart = [part for part in (*named, *others) if part[1] <= start or end <= part[0]]
+    who = _nearest(value, apart, SAME_MATTER)
     if start >= end or (judged.person == "you" and judged.attribute != "instruction"):
         return None
+    if judged.person == "third" and who is not None and of_theirs(text[slice(*who)]):
+        return None
     relation, time = _nearest(value, parts["rel"], NEAR), _nearest(value, parts["time"], NEAR)
-    if judged.person == "third" and who is None and relation is None:
-        # A word of kin that no language knows ("bf"), but no pronoun.
-        relation = _nearest(value, [part for part in parts["who"] if _may_name(text[slice(*part)])], NEAR)
+    if judged.person == "third" and who not in named and relation is None:
+        relation = _nearest(value, others, NEAR)
     return Assertion(
         attribute=judged.attribute,
         start=start,
         end=end,
         of_other=judged.person == "third" and judged.attribute != "instruction",
-        person=next((words for words, part in named if part == who), "") if judged.person == "third" else "",
+        person=named.get(who, "") if judged.person == "third" and who is not None else "",
         relation=text[slice(*relation)] if relation is not None else "",
         time=time,
         tense=judged.tense,
@@ -169,7 +177,8 @@ def _person(text: str, start: int, end: int) -> str | None:
 
 def _may_name(words: str) -> bool:
     """Whether words may name a relative: neither a pronoun nor one with its verb ("hes")."""
-    return all(terms(words[: len(words) - cut]) for cut in range(3) if len(words) - cut > 1)
+    is_cut = unspaced(words) > 0 and person_in(words) is None
+    return not is_cut and all(terms(words[: len(words) - cut]) for cut in range(3) if len(words) - cut > 1)
 
 
 def _nearest(value: _Span, parts: Sequence[_Span], most: int) -> _Span | None:

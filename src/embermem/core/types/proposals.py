@@ -48,6 +48,8 @@ class FactProposal(Record):
     """A known fact, one that was shown, which this one supersedes; with `retracts` the one that is retired."""
     expires_at: datetime | None = None
     """When it ends by itself: a plan with a date, after that date."""
+    sure: bool = True
+    """Whether a new value takes the place of one that is known; one that is not sure is not believed beside it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

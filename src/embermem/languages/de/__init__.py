@@ -46,7 +46,13 @@ class German(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("de"), user="Die Person", agent="Der Assistent")
+    people = PeopleWords(
+        kin=kin_of("de"),
+        own=r"(?:mein|unser)\w{0,2}\s+",
+        theirs=r"(?:sein|ihr)(?:e[mnrs]?)?\b",
+        user="Die Person",
+        agent="Der Assistent",
+    )
     interests = cached_property(interests_of)
 
     month_names = MONTH_NAMES

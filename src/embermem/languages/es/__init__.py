@@ -44,7 +44,9 @@ class Spanish(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("es"), user="El usuario", agent="El asistente")
+    people = PeopleWords(
+        kin=kin_of("es"), own=r"(?:mis?|nuestr[oa]s?)\s+", theirs=r"sus?\b", user="El usuario", agent="El asistente"
+    )
     interests = cached_property(interests_of)
 
     month_names = MONTH_NAMES

@@ -27,7 +27,8 @@ class Finding:
 
     `until` is when a plan or wish with a date ends by itself: the first moment after the day, month or year named.
     `kin`: the statement is about the subject's relative, whom this word names and no language knows ("bf"). `as_said`:
-    the value is a clause in the speaker's words, which a sentence cannot take up as it is.
+    the value is a clause in the speaker's words, which a sentence cannot take up as it is. One that is not `sure` takes
+    no other value's place.
     """
 
     subject: str
@@ -40,3 +41,4 @@ class Finding:
     retracts: bool = False
     as_said: bool = False
     kin: str = ""
+    sure: bool = True

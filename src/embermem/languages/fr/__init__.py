@@ -47,7 +47,13 @@ class French(European):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("fr"), user="L'utilisateur", agent="L'assistant")
+    people = PeopleWords(
+        kin=kin_of("fr"),
+        own=r"(?:mon|ma|mes|notre|nos)\s+",
+        theirs=r"(?:son|sa|ses|leurs?)\b",
+        user="L'utilisateur",
+        agent="L'assistant",
+    )
     interests = cached_property(interests_of)
 
     month_names = MONTH_NAMES

@@ -43,7 +43,15 @@ class Japanese(Language):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("ja"), possessive="の", user="ユーザー", agent="アシスタント", joint="の")
+    people = PeopleWords(
+        kin=kin_of("ja"),
+        possessive="の",
+        user="ユーザー",
+        agent="アシスタント",
+        joint="の",
+        theirs="彼女?の",
+        own="(?:私|僕|俺|うち)の",
+    )
     interests = cached_property(interests_of)
     templates, ended, things = TEMPLATES, ENDED, THINGS
     favorite, instructed, no_longer_so = "一番好きな{thing}が{value}", "次のことを望んでいる：{}", "もう違う：{}"

@@ -42,7 +42,14 @@ class Chinese(Language):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("zh"), possessive="的", user="用户", agent="助手")
+    people = PeopleWords(
+        kin=kin_of("zh"),
+        possessive="的",
+        user="用户",
+        agent="助手",
+        theirs="[他她]们?的?",
+        own="(?:我们?|咱们?)的?(?:[一有]?[个位])?",
+    )
     interests = cached_property(interests_of)
     templates, ended, things = TEMPLATES, ENDED, THINGS
     favorite, instructed, no_longer_so = "最喜欢的{thing}是{value}", "的要求：{}", "不再{}"

@@ -55,7 +55,7 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings
-from embermem.languages.people import mentions
+from embermem.languages.people import may_be_another, mentions
 from embermem.languages.words import terms
 from embermem.memoryos.ingest.knowledge_cap import as_written, over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -325,13 +325,16 @@ class Knowledge:
             ]
         if self._known_source(proposal):
             return []
-        known = next((fact for fact in alike if _says(fact, proposal) or _names(fact, proposal)), None)
+        known = next(
+            (one for one in alike if _says(one, proposal) or _names(one, proposal) or _cuts(one, proposal)), None
+        )
         if known is not None:
             return self._said_again(known, proposal)
         as_of = compared_at(told, when)
+        alike = [fact for fact in alike if not may_be_another(fact.subject)] if proposal.single else alike
         newer = [fact for fact in alike if later(fact.valid_from, as_of)]
         if proposal.single and any(
-            self._rulings.keeps(fact.id, newest(proposal)) for fact in alike if fact not in newer
+            not proposal.sure or self._rulings.keeps(fact.id, newest(proposal)) for fact in alike if fact not in newer
         ):
             self._refused.append(proposal)
             return []
@@ -591,32 +594,50 @@ def _says(fact: Fact, proposal: FactProposal) -> bool:
 
 
 _JOBS = frozenset({"works_as", "works_at"})
+_CUT = _JOBS | {"studies_at"}
+
+
+def _cuts(fact: Fact, proposal: FactProposal) -> bool:
+    """Whether a proposal says with fewer words what a fact of the same subject and attribute says: Rice University,
+    "the university"."""
+    words = {*terms(proposal.value)}
+    return proposal.attribute in _CUT and bool(words) and words <= {*terms(fact.value)}
 
 
 def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
-    """Which facts of the same subject and attribute a proposal ends: those that say its value; else the one whose value
-    has most of its words; without a value the only one, or all where the attribute has one value at a time. A job told
-    by a common noun ("quit the bank") is the only one."""
+    """Which facts of the same subject and attribute a proposal ends: those that say its value; else the only one that
+    means it, or of several the one with most of its words; without a value the only one, or all where the attribute
+    has one value at a time. A job told by a common noun ("quit the bank") is the only one."""
     said = [fact for fact in alike if _says(fact, proposal)]
     if said:
         return said
     if not proposal.value:
         return alike if len(alike) == 1 or proposal.single else ()
-    words = set(terms(proposal.value))
-    shared = [
-        len(words) + 1 if mentions(fact.value, proposal.value) else len(words.intersection(terms(fact.value)))
-        for fact in alike
-    ]
-    most = max(shared, default=0)
-    if not most and len(alike) == 1 and proposal.attribute in _JOBS and proposal.value.islower():
-        return alike
-    return [fact for fact, count in zip(alike, shared, strict=True) if count == most > 0 and shared.count(most) == 1]
+    shared = {fact.id: _shared(fact.value, proposal.value) for fact in alike}
+    most = max(shared.values(), default=0)
+    if not most and len(alike) == 1 and proposal.attribute in _JOBS and len(terms(proposal.value)) == 1:
+        return alike if proposal.value.islower() else ()
+    meant = [fact for fact in alike if shared[fact.id] == most > 0]
+    return meant if len(meant) == 1 else ()
+
+
+def _shared(value: str, ended: str) -> int:
+    """How many words a value shares with one that ends, if it may mean it: one of the two stands in the other, or they
+    share two words and three quarters of the value's, and all numbers; else 0. "Start painting" does not end "start a
+    shop"."""
+    words, others = {*terms(value)}, {*terms(ended)}
+    count = len(words & others)
+    if mentions(value, ended) or mentions(ended, value):
+        return count + 1
+    is_other = any(word.isdigit() for word in words ^ others)
+    return count if count > 1 and 4 * count >= 3 * len(words) and not is_other else 0
 
 
 def _named_in(held: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
-    """The facts whose values have all words of a value that ends: "pottery" of "goes to a pottery class"."""
-    words = set(terms(proposal.value))
-    return [fact for fact in held if words and words <= set(terms(fact.value))]
+    """The only fact whose value has all words of a value that ends: "pottery" of "goes to a pottery class"."""
+    words = {*terms(proposal.value)}
+    named = [fact for fact in held if words and words <= {*terms(fact.value)}]
+    return named if len(named) == 1 else ()
 
 
 def _names(one: Fact | FactProposal, other: Fact | FactProposal) -> bool:
