@@ -26,7 +26,7 @@ from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import ELSEWHEN, DateSpan, date_spans
 from embermem.languages.questions import asks_for_days_alone, speaks_to_somebody
 from embermem.languages.words import is_beginning, search_terms, unspaced, vocabularies
-from embermem.protocols import Needs, TokenVectors
+from embermem.protocols import Needs, Reader, TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Query:
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `facts` are the cosines of facts' own vectors to the query's, where they were asked for (preset `paper`).
     `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since another memory of the
-    same user knows newer. `needs` is what a trained reader says that the text needs of memory, where there is one; in
+    same user knows newer. `needs` is what a trained `reader` says that the text needs of memory, where there is one; in
     `mode` inject a message that needs nothing gets nothing. Of utterances only those of the relevance `min_score` or
     more are wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py):
     `vector`, `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and
@@ -76,6 +76,7 @@ class Query:
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     needs: Needs | None = None
+    reader: Reader | None = field(default=None, compare=False, repr=False)
     mode: Mode = "ask"
     min_score: float = 0.0
 

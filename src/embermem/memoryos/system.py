@@ -561,6 +561,7 @@ class MemoryOS:
             keywords=frozenset(self._parts.keywords(text, _QUERY_KEYWORDS)),
             facts=facts,
             needs=needs,
+            reader=self._parts.reader,
         )
         return snapshot, asked, tuple(notes)
 

@@ -12,6 +12,7 @@ from embermem.index.query_context import Query
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Needs
+from table_reader import TableReader
 
 NEAR, FAR = unit(1.0, 0.0), (0.0, 0.0, 1.0)
 LINES = [
@@ -23,6 +24,15 @@ OF_TWO = [
     Line("I work at the bank in the old town.", thread="a", vector=(1.0, 0.0)),
     Line("I work at the garden centre.", speaker="Ben", thread="c", day=9, vector=(0.8, 0.6)),
 ]
+READER = TableReader(
+    "table",
+    {
+        LINES[0].text: ("works_at", "the bank"),
+        LINES[1].text: ("does", "plays chess"),
+        LINES[2].text: ("works_at", "the garden centre"),
+        OF_TWO[1].text: ("works_at", "the garden centre"),
+    },
+)
 NOTHING = Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=0.0, tells=0.0)
 ASKED = Query(text="Where do I work?", vector=NEAR, budget=300)
 
@@ -39,11 +49,13 @@ def test_where_something_is_asked_for_as_it_is_now_the_newest_comes_first_and_wh
     assert "bank" in first(replace(now, text="Where did I work before?"))
     assert "bank" in first(replace(now, text="Which places do I work at? List all of them."))
 
-    text = recall(snapshot(LINES), now, load(), counter("words")).text
+    assert "(older" not in recall(snapshot(LINES), now, load(), counter("words")).text  # read, neither states a place
+    text = recall(snapshot(LINES), replace(now, reader=READER), load(), counter("words")).text
     assert "#1 Alice (older, see #3): I work at the bank" in text
     assert "#3 Alice: I work at the garden centre" in text
-    assert "(older" not in recall(snapshot(OF_TWO), now, load(), counter("words")).text
     assert "#2 Alice (older" not in text
+    of_two = recall(snapshot(OF_TWO), replace(now, reader=READER), load(), counter("words")).text
+    assert "(older" not in of_two
 
 
 def test_what_a_fact_took_the_place_of_says_so_whatever_is_asked() -> None:

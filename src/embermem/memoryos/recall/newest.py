@@ -1,48 +1,71 @@
 """Of statements of one matter the newer comes first, and an older one that is told says so.
 
 Which statements are of one matter is told by the state, where a fact has taken the place of another. Where there is no
-fact, likeness tells it, for a query that asks for one matter as it is now ("where do I work?"): utterances that answer
-it about as well and are alike. Two of them that both hold are the answer to a list, which no such query asks for.
+fact, the utterances tell it, for a query that asks for one matter as it is now ("where do I work?"): a logistic
+regression on how near two come to the query and to each other says whether the newer may take the place of the older,
+and the older is marked if the reader finds in both a value of one attribute of one person. The weights are those of
+reader/fit_newest.py; figures: docs/research/contexts.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from embermem.core import equations
+from embermem.core.text import fold
 from embermem.index.query_context import View
-from embermem.languages.people import kin_in
+from embermem.languages.people import kin_in, may_be_another, mentions
 from embermem.languages.questions import asks_for_several, asks_of_the_past
 from embermem.languages.words import search_terms
 
-__all__ = ["asks_for_list", "asks_for_now", "newer_of"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_NOW = 0.3
-"""The probability from which a query asks for one matter as it is now."""
+    from embermem.protocols import Assertion
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Pair", "asks_for_list", "asks_for_now", "newer_of", "pairs"]
+
+_NOW, _SEVERAL = 0.1, 0.3
+"""The probabilities from which a query may ask for one matter as it is now, and for several."""
 _LOOKS_AT = 500
 """Characters of an utterance in which words of kin are looked for."""
-_AMONG = 12
-"""How many of the best hits are held against each other."""
+_AMONG, _GAP = 12, 8.0
+"""How many of the best hits are held against each other, and how much lower than the best their scores may be."""
+_FIRST, _MARKED = 0.05, 0.3
+"""The probabilities from which the newer comes first, and the older may be marked."""
+_STATED, _READ, _READS_TO = 0.5, 3, 300
+"""The confidence from which a value counts as stated, and how many utterances are read for it, up to which
+character."""
+_ONE_VALUE = frozenset(
+    "name nickname age birthday height contact lives_in works_as works_at studies_at status takes owns plans "
+    "other".split()
+)
+"""Attributes of which a new value may take another's place without saying so."""
+_WEIGHTS, _BASE = np.array((0.69, -3.32, 6.44, -0.93, -0.62, -1.44, 8.05, -1.29, -0.46)), -3.68
+"""Of the signs of a pair, in their order."""
 
 
-class _From(NamedTuple):
-    """How much lower than the best the score of an utterance may be that answers a query about as well, and the cosine
-    of two from which they are of one matter (ours)."""
+class Pair(NamedTuple):
+    """Two rows of one speaker, and the signs that the newer takes the place of the older: the probabilities that the
+    query asks for one matter as it is now and for several, the cosine of the two, by how much their scores are lower
+    than the best one, whether the newer asks something, the share of words that they share, and whether the newer has a
+    word of kin that the older lacks, and the older one that the newer lacks."""
 
-    gap: float
-    alike: float
-
-
-_NEAR, _SAME = _From(gap=3.0, alike=0.35), _From(gap=2.5, alike=0.45)
-"""From which the newer comes first, and the older is marked."""
+    older: int
+    newer: int
+    signs: tuple[float, ...]
 
 
 def asks_for_now(view: View) -> bool:
-    """Whether a query asks for one matter as it is now, as far as a trained reader says so."""
+    """Whether a query may ask for one matter as it is now, as far as a trained reader says so."""
     query = view.query
-    if query.needs is None or query.valid_at is not None or view.asked_days:
-        return False
-    if query.needs.now < max(_NOW, query.needs.several):
+    if query.needs is None or query.valid_at is not None or view.asked_days or query.needs.now < _NOW:
         return False
     return not asks_for_several(query.text) and not asks_of_the_past(query.text)
 
@@ -50,39 +73,69 @@ def asks_for_now(view: View) -> bool:
 def asks_for_list(view: View) -> bool:
     """Whether a query asks for several things, or how many there are."""
     needs = view.query.needs
-    return asks_for_several(view.query.text) or (needs is not None and needs.several >= _NOW)
+    return asks_for_several(view.query.text) or (needs is not None and needs.several >= _SEVERAL)
 
 
 def newer_of(view: View, rows: Sequence[int], scores: Sequence[float]) -> tuple[dict[int, int], dict[int, int]]:
-    """By row the newest one of the same matter, of the best of these rows; where none is newer, nothing. First by which
-    the newer comes before the older; then what of it is sure enough to be told, as no word of the query is in the older
-    alone."""
-    best = max(scores, default=0.0)
-    near = [(row, score) for row, score in zip(rows, scores, strict=True) if score >= best - _NEAR.gap][:_AMONG]
+    """By row the newest one that takes its place, of the best of these rows; where there is none, nothing. First by
+    which the newer comes before the older; then what of it is sure enough to be told."""
+    stated = _Stated(view)
+    found = [(equations.logistic(float(_WEIGHTS @ one.signs) + _BASE), one) for one in pairs(view, rows, scores)]
+    likely = sorted((pair for pair in found if pair[0] >= _MARKED), key=lambda pair: -pair[0])
+    sure = {one for _, one in likely if stated.anew(one)}
+    first = {one.older: one.newer for probability, one in found if probability >= _FIRST}
+    return first, {one.older: one.newer for _, one in found if one in sure}
+
+
+class _Stated:
+    """What the reader finds in the first rows that it is asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._read: dict[int, list[Assertion]] = {}
+
+    def anew(self, pair: Pair) -> bool:
+        """Whether both state one attribute of one person, and the newer another value."""
+        return any(self._is_new(pair, one, two) for one in self._of(pair.older) for two in self._of(pair.newer))
+
+    def _is_new(self, pair: Pair, one: Assertion, two: Assertion) -> bool:
+        if one.attribute != two.attribute or _of_whom(one) != _of_whom(two):
+            return False
+        if two.change == "none" and (one.attribute not in _ONE_VALUE or may_be_another(two.person or two.relation)):
+            return False
+        text = self._view.snapshot.text
+        old, new = text(pair.older)[one.start : one.end], text(pair.newer)[two.start : two.end]
+        return ("@" in old) == ("@" in new) and not (mentions(old, new) or mentions(new, old))
+
+    def _of(self, row: int) -> list[Assertion]:
+        reader = self._view.query.reader
+        if row not in self._read and reader is not None and len(self._read) < _READ:
+            utterance = self._view.snapshot.utterances[row]
+            said = reader.read(replace(utterance, text=utterance.text[:_READS_TO]), None)
+            self._read[row] = [one for one in said if one.confidence >= _STATED]
+        return self._read.get(row, [])
+
+
+def _of_whom(one: Assertion) -> tuple[bool, str]:
+    return one.of_other, fold(one.person or one.relation) if one.of_other else ""
+
+
+def pairs(view: View, rows: Sequence[int], scores: Sequence[float]) -> Iterator[Pair]:
+    """The pairs of the best of these rows, the older and then the newer by time; only of queries with `needs`."""
+    best, needs = max(scores, default=0.0), view.query.needs
+    assert needs is not None
+    near = [(row, best - score) for row, score in zip(rows, scores, strict=True) if score >= best - _GAP][:_AMONG]
     told = view.snapshot.has_vector[: view.n] & ~view.snapshot.is_passage(view.n)
     utterances = view.snapshot.utterances
     said = sorted((one for one in near if told[one[0]]), key=lambda one: (utterances[one[0]].said_at, one[0]))
-    vectors = view.snapshot.vectors_of([row for row, _ in said])
-    alike, tells, asked = vectors @ vectors.T, ~view.snapshot.asks(view.n), kin_in(view.query.text)
-    first: dict[int, int] = {}
-    marked: dict[int, int] = {}
-    for place, (row, score) in enumerate(said):
-        for other, (newer, its_score) in enumerate(said[place + 1 :], place + 1):
-            one, two = utterances[row], utterances[newer]
-            if one.speaker != two.speaker or one.seq == two.seq or not tells[newer]:
+    vectors, asks = view.snapshot.vectors_of([row for row, _ in said]), view.snapshot.asks(view.n)
+    alike, texts = vectors @ vectors.T, [view.snapshot.text(row) for row, _ in said]
+    words, kin = [set(search_terms(text)) for text in texts], [kin_in(text[:_LOOKS_AT]) for text in texts]
+    for one, (row, gap) in enumerate(said):
+        for two, (newer, its_gap) in enumerate(said[one + 1 :], one + 1):
+            if utterances[row].speaker != utterances[newer].speaker or utterances[row].seq == utterances[newer].seq:
                 continue
-            lower = best - min(score, its_score)
-            if alike[place, other] >= _NEAR.alike:
-                first[row] = newer
-            if alike[place, other] >= _SAME.alike and lower <= _SAME.gap and _of_one(view, asked, row, newer):
-                marked[row] = newer
-    return first, marked
-
-
-def _of_one(view: View, asked: frozenset[str], older: int, newer: int) -> bool:
-    """Whether two may be of one matter by the query's words in them, and by words of kin: "my aunt's number" says
-    nothing newer of "my mother's number", nor "my brother got a job" of one's own."""
-    texts = view.snapshot.text(older), view.snapshot.text(newer)
-    held, holds = (view.searched.keys() & set(search_terms(text)) for text in texts)
-    kin, its_kin = (kin_in(text[:_LOOKS_AT]) for text in texts)
-    return held <= holds and (asked & kin <= its_kin if asked else its_kin <= kin)
+            shared = len(words[one] & words[two]) / (1 + min(len(words[one]), len(words[two])))
+            of_others = float(bool(kin[two] - kin[one])), float(bool(kin[one] - kin[two]))
+            near_to = float(alike[one, two]), gap, its_gap, float(asks[newer]), shared
+            yield Pair(row, newer, (needs.now, needs.several, *near_to, *of_others))
