@@ -14,6 +14,7 @@ from embermem.languages.words import terms, unspaced
 
 __all__ = [
     "AGENT",
+    "JOINTS",
     "USER",
     "Called",
     "called",
@@ -31,7 +32,8 @@ __all__ = [
 ]
 
 _OWN = languages.either(lambda one: one.people.own)
-_JOINTS = tuple({one.people.possessive for one in languages.all() if not one.spaced})
+JOINTS = tuple({one.people.possessive for one in languages.all() if not one.spaced})
+"""What joins two words in scripts without spaces, and begins none."""
 _THEIRS = languages.either(lambda one: one.people.theirs)
 
 USER, AGENT = "user", "agent"
@@ -65,7 +67,7 @@ def person_in(words: str) -> str | None:
         if who.kin:
             is_cut = len(who.name) == 1 and unspaced(who.name) > 0
             return who.kin if is_cut else " ".join(parts[first:])
-    is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words)) and not words.startswith(_JOINTS)
+    is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words)) and not words.startswith(JOINTS)
     return words if is_name and terms(words) else None
 
 

@@ -18,7 +18,7 @@ from embermem.embedders.e5 import E5, QUERY, Shared
 from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
 from embermem.index.vectors import named
-from embermem.languages.people import called, of_theirs, person_in, without_own
+from embermem.languages.people import JOINTS, called, of_theirs, person_in, without_own
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion, Needs
 from embermem.reader.labels import PARTS
@@ -147,7 +147,8 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
         return None
     if judged.person == "third" and who is not None and of_theirs(text[slice(*who)]):
         return None
-    relation, time = _nearest(value, parts["rel"], NEAR), _nearest(value, parts["time"], NEAR)
+    related = [part for part in parts["rel"] if not text.startswith(JOINTS, *part)]
+    relation, time = _nearest(value, related, NEAR), _nearest(value, parts["time"], NEAR)
     if judged.person == "third" and who not in named and relation is None:
         relation = _nearest(value, others, NEAR)
     return Assertion(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import product
 
-from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes
+from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes, Kind, kind
 from embermem.core.changes import (
     CALLER,
     Decision,
@@ -432,7 +432,7 @@ class Knowledge:
 
     def _of_person(self, proposal: FactProposal) -> list[Fact]:
         """What is held of the same person, by whatever name, that a proposal of what somebody does may mean."""
-        if proposal.attribute not in _DOING:
+        if proposal.attribute not in _DOING or kind(proposal.attribute) is Kind.PLAN:
             return []
         person = self.people.of(proposal)
         held = (one for one in self._held.values() if one.attribute in _DOING and one.about is proposal.about)
