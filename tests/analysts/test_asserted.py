@@ -46,6 +46,10 @@ def test_what_is_believed_of_assertions() -> None:
             [at(text, "dog", attribute="has_pet"), at(text, "rex", attribute="has_pet")],
             [("user", "has_pet", "dog rex", False)],
         ),
+        "a name of a relative": (
+            [at(text, "Ana", attribute="name", of_other=True, person="sister")],
+            [("user", "has_relative", "sister Ana", False)],
+        ),
         "an end": ([at(text, "rex", attribute="has_pet", change="end")], [("user", "has_pet", "rex", True)]),
         "an end of a job": (
             [at(text, "died", attribute="works_at", change="end", event=True)],

@@ -69,3 +69,11 @@ def test_a_message_reads_alike_alone_and_after_it_was_embedded() -> None:
         (one.attribute, one.start, one.end) for one in alone
     ]
     assert reader.read(said("  "), None) == ()
+
+
+def test_whose_relative_is_told_of() -> None:
+    reader = TrainedReader(E5())
+    mother = reader.read(said("My dad Piet is 71 and lives in Gent. My mum is Rose."), None)
+    assert {one.of_other for one in mother if one.attribute == "has_relative" and one.confidence >= 0.5} == {False}
+    hers = reader.read(said("My sister is 30 and her husband is 35."), None)
+    assert [one.person for one in hers if one.attribute == "age"] == ["sister"]

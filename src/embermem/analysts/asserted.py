@@ -18,7 +18,7 @@ from embermem.languages import Language
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
-from embermem.languages.people import person_in
+from embermem.languages.people import called, person_in
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 
@@ -29,8 +29,9 @@ __all__ = ["added", "found"]
 LEAST, LEAST_AS_SAID, LEAST_END = 0.78, 0.83, 0.85
 # An end that names what ends is believed sooner: it ends nothing but a fact of that value.
 LEAST_NAMED_END = 0.75
-# A value that says of itself that it is new takes the place of another; one that does not say so, from this confidence.
-LEAST_CHANGE = 0.92
+# A value takes the place of another from these confidences, the second if it says that it is new; a correction does in
+# any case.
+LEAST_CHANGE, LEAST_BEGUN = 0.92, 0.87
 # Another value of its attribute in the message, from this confidence on, makes it doubtful.
 LEAST_DOUBT = 0.5
 LEAST_OF = {
@@ -61,6 +62,8 @@ _ENDS_WITH = {"works_as": ("works_as", "works_at"), "works_at": ("works_at", "wo
 """What ends with an attribute where the words do not say which value ends: a job and its employer."""
 _ENDS_ALONE = _PEOPLE | frozenset(("works_as", "works_at", "lives_in", "studies", "studies_at", "marital_status"))
 """Attributes of which words that name no value, such as "dumped me", end the one value that is known."""
+_SIDES = frozenset({"diet"})
+"""Attributes of which several values may hold beside one another, unless one says that it is new."""
 _FIXED = _PEOPLE | {"plans"}
 """Attributes of several values of which a corrected one takes the place of that of its matter or relation."""
 _NOT_MEANT = (
@@ -126,7 +129,7 @@ def found(
         for one in assertions
         if HIDDEN not in screened[one.start : one.end] and not _is_not_meant(screened, one.start)
     ]
-    whole = _joined(text, own)
+    whole = [_of_relative(one) for one in _joined(text, own)]
     taken: list[_Span] = []
     over = [one for one in whole if one.event and one.change == "end" and one.confidence >= LEAST_END]
     ended = {_ended_with(text, one, whole) for one in over}
@@ -141,13 +144,15 @@ def found(
             continue
         taken.append((one.start, one.end))
         for attribute, told, retracts in _told(text, one, value, whole):
+            if fold(told) == fold(of_whom[0]):
+                continue
             if attribute in _BELIEVED and one.confidence >= _least(attribute, one, retracts):
                 statement = Finding(
                     subject=of_whom[0],
                     kin=of_whom[1],
                     attribute=attribute,
                     value=told,
-                    start=one.start,
+                    start=_range(_SENTENCE, text, one)[0] if retracts and one.change == "fix" else one.start,
                     end=one.end,
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
@@ -156,10 +161,23 @@ def found(
                 yield _dated(statement, text, one.time, said_at, language), language
 
 
+def _of_relative(one: Assertion) -> Assertion:
+    """Of the name of a relative that there is one: "my sister is called Ana", "my mum is Rose"."""
+    who = called(one.person or one.relation)
+    if not one.of_other or not who.kin or who.name:
+        return one
+    if one.attribute == "name" or (one.attribute in _KIN and fold(called(one.relation).kin) == fold(who.kin)):
+        attribute = "has_relative" if one.attribute == "name" else one.attribute
+        return replace(one, attribute=attribute, of_other=False, person="", relation=who.kin)
+    return one
+
+
 def _is_sure(one: Assertion, all_: Sequence[Assertion]) -> bool:
     """Whether a value may take another's place: it says so, or is believed and the only one of its message."""
-    if one.change in {"begin", "fix"}:
+    if one.change == "fix" or (one.change == "begin" and one.confidence >= LEAST_BEGUN):
         return True
+    if one.attribute in _SIDES:
+        return False
     others = (other for other in all_ if other.attribute == one.attribute and other is not one)
     return one.confidence >= LEAST_CHANGE and all(other.confidence < LEAST_DOUBT for other in others)
 

@@ -21,7 +21,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import BUILT_IN, Attributes, attributes
+from embermem.core.attributes import BUILT_IN, Attributes, attributes, standing
 from embermem.core.changes import EXTRACTIVE
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
@@ -149,6 +149,7 @@ class ExtractiveAnalyst:
             if (kept := _kept(finding, self._known, about)) is not None:
                 proposal = _proposal(kept, language, utterance, about, self._known)
                 beside = _of(finding) in twice or may_be_another(finding.subject)
+                beside = beside or (not finding.sure and standing(finding.attribute) == "limit")
                 yield replace(proposal, single=proposal.single and not beside)
 
 

@@ -43,6 +43,8 @@ OF_MANY = frozenset(
     {"parent's sibling", "uncle or elder", "cousin", "sibling's child", "sibling-in-law", "acquaintance"}
 )
 """Relations in which several people mostly stand to somebody: who says "my uncle" twice may mean two."""
+FOR_LIFE = frozenset({"parent", "sibling", "child", "grandparent", "father's parent", "mother's parent", "grandchild"})
+"""Relations that nothing ends but a death."""
 RELATIONS = _RELATIONS.keys() | _OF_ANYBODY
 
 

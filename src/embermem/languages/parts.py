@@ -163,13 +163,14 @@ class PeopleWords:
     """How persons are named who are told of: `kin` are words such as sister, friend and boss, each before a name or
     alone, with what they say; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without
     a name at the beginning of a sentence; `joint` stands between a kin word and a name, None for a space where the
-    language has spaces. `own` matches what stands before a kin word and says that it is the
-    speaker's, `theirs` what says that it is somebody else's."""
+    language has spaces. `own` matches what stands before a kin word and says that it is the speaker's, `theirs`
+    what says that it is somebody else's, `parted` a marital status without a partner."""
 
     kin: Mapping[str, Kin] = field(default_factory=dict)
     possessive: str = "'s "
     user: str = "The user"
     agent: str = "The assistant"
     joint: str | None = None
-    own: str = r"(?!)"
-    theirs: str = r"(?!)"
+    own: str = NEVER
+    theirs: str = NEVER
+    parted: str = NEVER

@@ -19,6 +19,7 @@ __all__ = [
     "Called",
     "called",
     "excluded",
+    "is_parted",
     "kin_in",
     "label",
     "may_be_another",
@@ -26,6 +27,7 @@ __all__ = [
     "no_name",
     "of_theirs",
     "person_in",
+    "relation_of",
     "told_in",
     "whose",
     "without_own",
@@ -34,6 +36,7 @@ __all__ = [
 _OWN = languages.either(lambda one: one.people.own)
 JOINTS = tuple({one.people.possessive for one in languages.all() if not one.spaced})
 """What joins two words in scripts without spaces, and begins none."""
+_PARTED = languages.finder(lambda one: one.people.parted)
 _THEIRS = languages.either(lambda one: one.people.theirs)
 
 USER, AGENT = "user", "agent"
@@ -153,6 +156,17 @@ def may_be_another(subject: str) -> bool:
     who = called(subject)
     kin = _kin().get(fold(who.kin)) if who.kin and not who.name else None
     return kin is not None and kin.relation in OF_MANY
+
+
+def relation_of(words: str) -> str:
+    """How somebody is related whom words of kin name (kinship.py): "sibling" of "sister Ana"; "" where none does."""
+    kin = _kin().get(fold(called(words).kin))
+    return "" if kin is None else kin.relation
+
+
+def is_parted(status: str) -> bool:
+    """Whether a marital status is that of somebody without a partner."""
+    return _PARTED(status) is not None
 
 
 def no_name(speaker: str) -> bool:

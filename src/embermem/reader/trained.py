@@ -41,6 +41,8 @@ _OPENS, _CLOSES = "#@+$£€", ')%!?$£€"'
 # The end of "don't" or "she's"; after "l'" stands a word of its own.
 _SHORT_END, _NOT = re.compile(r"['’]\w{1,2}\b"), re.compile(r"(?<=n)['’]t\b")
 
+_PEOPLE = frozenset({"has_relative", "knows"})
+_LAST_WORD = re.compile(r"\w+\s*$")
 _LAST = re.compile(r"\s+\w+$")
 _SENTENCE_ENDS = frozenset(".!?。！？।؟\n")
 
@@ -151,12 +153,15 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     relation, time = _nearest(value, related, NEAR), _nearest(value, parts["time"], NEAR)
     if judged.person == "third" and who not in named and relation is None:
         relation = _nearest(value, others, NEAR)
+    # "My mum is Rose": whose mother she is, the word before says.
+    is_own = judged.attribute in _PEOPLE and relation is not None and _is_own(text, *relation)
+    of_other = judged.person == "third" and judged.attribute != "instruction" and not is_own
     return Assertion(
         attribute=judged.attribute,
         start=start,
         end=end,
-        of_other=judged.person == "third" and judged.attribute != "instruction",
-        person=named.get(who, "") if judged.person == "third" and who is not None else "",
+        of_other=of_other,
+        person=named.get(who, "") if of_other and who is not None else "",
         relation=text[slice(*relation)] if relation is not None else "",
         time=time,
         tense=judged.tense,
@@ -165,6 +170,13 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
         event=judged.event,
         confidence=judged.confidence,
     )
+
+
+def _is_own(text: str, start: int, end: int) -> bool:
+    """Whether what stands before words of kin, or at their beginning, says that it is the speaker's."""
+    before = _LAST_WORD.search(text, 0, start)
+    begin = start if before is None else before.start()
+    return any(without_own(text[first:end]) != text[first:end] for first in {begin, start})
 
 
 def _person(text: str, start: int, end: int) -> str | None:

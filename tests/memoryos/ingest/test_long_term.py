@@ -195,6 +195,16 @@ def test_an_end_finds_the_fact_by_its_words_or_as_the_only_one_and_of_two_that_m
         "a job by another name": ([("works_at", "Marlow Savings")], ("works_at", "Tesco"), None),
         "told otherwise": ([("does", "goes to a pottery class"), ("likes", "tea")], ("likes", "pottery"), 0),
         "another matter": ([("has_relative", "wife Ana")], ("likes", "Ana"), None),
+        "a job by other words": (
+            [("works_at", "Marlow Savings")],
+            ("works_at", "mechanical engineering company"),
+            None,
+        ),
+        "most of its words": ([("plans", "visit the old town")], ("plans", "already visited the old town hall"), 0),
+        "one word of several": ([("plans", "start a dance studio")], ("plans", "start painting"), None),
+        "another number": ([("plans", "reach 100% test coverage")], ("plans", "reach 85% test coverage"), None),
+        "one of two doings": ([("does", "plays chess"), ("likes", "to play the harp")], ("does", "play"), None),
+        "an animal told as a person": ([("has_pet", "cat Luna")], ("has_relative", "Luna"), 0),
     }
     ended = {}
     for case, (held, (attribute, value), _) in cases.items():
@@ -205,6 +215,38 @@ def test_an_end_finds_the_fact_by_its_words_or_as_the_only_one_and_of_two_that_m
         gone = [place for place, (_, what) in enumerate(held) if what not in current]
         ended[case] = gone[0] if gone else None
     assert ended == {case: right for case, (_, _, right) in cases.items()}
+
+
+def test_with_a_divorce_a_partner_ends_and_with_a_death_what_was_so_of_who_died() -> None:
+    def told(attribute: str, value: str, seq: int, **more: object) -> FactProposal:
+        return home(value, seq, attribute=attribute, single=attribute in {"marital_status", "lives_in"}, **more)
+
+    learner = Learner()
+    learner.learn(told("has_relative", "wife Anna", 1), told("has_relative", "son Leo", 1))
+    learner.learn(told("has_relative", "grandmother Rosa", 2), home("Porto", 2, subject="Rosa"))
+    learner.learn(told("marital_status", "divorced", 3))
+    assert learner.current("has_relative") == ["son Leo", "grandmother Rosa"]
+    assert learner.current("lives_in") == ["Porto"]
+    learner.learn(told("has_relative", "Rosa", 4, retracts=True))
+    assert learner.current("lives_in") == []
+    learner.learn(told("has_relative", "boyfriend Tom", 5), home("Lyon", 5, subject="Tom"))
+    learner.learn(told("has_relative", "Tom", 6, retracts=True))
+    assert learner.current("lives_in") == ["Lyon"]  # who is left lives on
+
+
+def test_an_unsure_value_takes_no_place_and_one_with_fewer_words_is_the_same() -> None:
+    learner = Learner()
+    learner.learn(home("Siemens", 1, attribute="works_at"))
+    assert learner.learn(home("listing companies", 2, attribute="works_at", sure=False)) == []
+    learner.learn(home("Rice University", 1, attribute="studies_at"))
+    assert kinds(learner.learn(home("university", 2, attribute="studies_at"))) == ["FactStrengthened"]
+    assert learner.current("works_at") + learner.current("studies_at") == ["Siemens", "Rice University"]
+
+    learner = Learner()  # what is told of a colleague without a name may be another's
+    learner.learn(
+        home("Gent", 1, subject="user's colleague", single=False), home("Oslo", 2, subject="user's colleague")
+    )
+    assert learner.current("lives_in") == ["Gent", "Oslo"]
 
 
 def test_a_retraction_ends_what_was_said_before_it_and_nothing_else() -> None:

@@ -38,7 +38,12 @@ class English(Language):
     secrets = patterns.SECRETS
     values = patterns.VALUES
     asks = ASKS
-    people = PeopleWords(kin=kin_of("en"), own=r"(?:my|our)\s+", theirs=r"(?:his|her|their)\b")
+    people = PeopleWords(
+        kin=kin_of("en"),
+        own=r"(?:my|our)\s+",
+        parted=r"\b(?:divorc\w+|separated|single|widow\w*|broken up)\b",
+        theirs=r"(?:his|her|their)\b",
+    )
     interests = cached_property(interests_of)
     joint = " and "
     month_names = MONTH_NAMES

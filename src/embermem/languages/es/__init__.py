@@ -45,7 +45,12 @@ class Spanish(European):
     values = patterns.VALUES
     asks = ASKS
     people = PeopleWords(
-        kin=kin_of("es"), own=r"(?:mis?|nuestr[oa]s?)\s+", theirs=r"sus?\b", user="El usuario", agent="El asistente"
+        kin=kin_of("es"),
+        own=r"(?:mis?|nuestr[oa]s?)\s+",
+        parted=r"\b(?:divorciad\w+|separad\w+|solter\w+|viud\w+)\b",
+        theirs=r"sus?\b",
+        user="El usuario",
+        agent="El asistente",
     )
     interests = cached_property(interests_of)
 

@@ -55,7 +55,8 @@ from embermem.core.types import (
     TraitProposal,
 )
 from embermem.core.user_overrides import Rulings
-from embermem.languages.people import may_be_another, mentions
+from embermem.languages.kinship import FOR_LIFE
+from embermem.languages.people import called, is_parted, may_be_another, mentions, relation_of, whose
 from embermem.languages.words import terms
 from embermem.memoryos.ingest.knowledge_cap import as_written, over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -84,6 +85,8 @@ _DOING = frozenset(
     ("collects", "does", "drives", "hobby", "learns", "likes", "owns", "plans", "plays", "prepares_for", "saves_for")
 ) | {"studies", "wants_to", "would_like_to"}
 """What somebody does or has is told of in several ways: its end may be told in another one than it was."""
+_BEINGS = frozenset({"has_pet"}) | RELATIVES
+"""Attributes whose values are persons and animals."""
 _NAMING = NAMES | RELATIVES
 """The attributes that say who is called what."""
 
@@ -179,7 +182,8 @@ class Knowledge:
             if not proposal.retracts and self._is_ruled_out(proposal):
                 self._refused.append(proposal)
             else:
-                decisions += self._structural(self._fact(proposal, said, no, at))
+                told_now = self._structural(self._fact(proposal, said, no, at))
+                decisions += [*told_now, *self._following(told_now, at)]
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
         traits = [one for one in resting(change.traits, said) if self.people.is_user(one.subject)]
@@ -318,9 +322,10 @@ class Knowledge:
         alike = self._alike(self._held.values(), proposal)
         put_away = self._alike(filter(_is_put_away, self._others.values()), proposal)
         if proposal.retracts:
+            meant = _meant((*alike, *put_away), proposal) or _named_in(self._of_person(proposal), proposal)
             return [
                 self._retire(fact, None, when, at)
-                for fact in _meant((*alike, *put_away), proposal) or _named_in(self._of_person(proposal), proposal)
+                for fact in meant or self._being(proposal)
                 if not said_after(fact, proposal, when) and not self._rulings.keeps(fact.id, newest(proposal))
             ]
         if self._known_source(proposal):
@@ -357,6 +362,23 @@ class Knowledge:
             first = min(newer, key=lambda fact: fact.valid_from or at)
             decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
         return decisions
+
+    def _following(self, made: Sequence[_Made], at: datetime) -> list[_Made]:
+        """What ends with what was learnt: a partner by a divorce, and what was so of a relative or an animal that has
+        died."""
+        gone: list[tuple[Fact, datetime | None]] = []
+        for one in made:
+            if isinstance(one, FactRetired) and one.superseded_by is None:
+                old = self._others[one.fact_id]
+                dead = _who_died(old)
+                person = self.people.of(replace(old, subject=dead)) if dead else None
+                of_them = (fact for fact in self._held.values() if person and self.people.of(fact) == person)
+                gone += [(fact, old.valid_to) for fact in of_them if kind(fact.attribute) is not Kind.EVENT]
+            elif isinstance(one, FactAdded) and one.attribute == "marital_status" and is_parted(one.value):
+                new = self._held.get(one.fact_id)
+                related = [] if new is None else self._alike(self._held.values(), _relative(new))
+                gone += [(fact, one.valid_from) for fact in related if relation_of(fact.value) == "partner"]
+        return [self._retire(fact, None, when, at) for fact, when in gone if fact.id in self._held]
 
     def _replacing(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
         """A proposal that names the fact it ends or supersedes: one that is held, of the same knowledge base; where it
@@ -438,6 +460,21 @@ class Knowledge:
         held = (one for one in self._held.values() if one.attribute in _DOING and one.about is proposal.about)
         return [fact for fact in held if self.people.of(fact) == person]
 
+    def _being(self, proposal: FactProposal) -> list[Fact]:
+        """The only relative or animal of the name that ends, which the words that end it may take for another."""
+        if proposal.attribute not in _BEINGS or not proposal.value:
+            return []
+        person = self.people.of(proposal)
+        named = [
+            one
+            for one in self._held.values()
+            if one.about is proposal.about
+            and mentions(one.value, proposal.value)
+            and (one.attribute in _BEINGS or one.attribute == "name")
+            and (self.people.of(one) == person) is (one.attribute in _BEINGS)
+        ]
+        return named if len(named) == 1 else []
+
     def _same_attribute(self, fact: Fact, proposal: FactProposal | Fact) -> bool:
         """Whether both are about one person, by whatever name, and one attribute of theirs."""
         if fact.attribute != proposal.attribute or fact.about is not proposal.about:
@@ -495,8 +532,8 @@ class Knowledge:
     def _over_cap(self, settings: Settings) -> list[FactArchived]:
         """What is above the cap of a person, by all names; and of a subject as written, which several may share."""
         archived: list[FactArchived] = []
-        for whose in (self.people.of, as_written):
-            above = over_cap(self._held.values(), settings, whose)
+        for of_whom in (self.people.of, as_written):
+            above = over_cap(self._held.values(), settings, of_whom)
             for d in above:
                 self._others[d.fact_id] = replace(self._held.pop(d.fact_id), archived=True)
             archived += above
@@ -631,6 +668,30 @@ def _shared(value: str, ended: str) -> int:
         return count + 1
     is_other = any(word.isdigit() for word in words ^ others)
     return count if count > 1 and 4 * count >= 3 * len(words) and not is_other else 0
+
+
+def _who_died(fact: Fact) -> str:
+    """The subject of what is known of a relative for life, or of an animal, that is no more; "" of anything else."""
+    who = called(fact.value)
+    if fact.attribute == "name":
+        return fact.subject
+    if fact.attribute == "has_relative" and relation_of(fact.value) in FOR_LIFE:
+        return who.name or whose(fact.subject, who.kin)
+    words = fact.value.split()
+    return words[-1] if fact.attribute == "has_pet" and words and words[-1].istitle() else ""
+
+
+def _relative(fact: Fact) -> FactProposal:
+    """That whom a fact is about has a relative."""
+    return FactProposal(
+        about=fact.about,
+        subject=fact.subject,
+        attribute="has_relative",
+        value="",
+        text="",
+        sources=fact.sources,
+        single=False,
+    )
 
 
 def _named_in(held: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:

@@ -303,8 +303,8 @@ def _refused(one: Matched, sentence: str, pos: int, said_at: datetime) -> bool:
     attribute, retracts = one.rule.attribute, one.rule.retracts
     if _refused_after(sentence, one.end, retracts):
         return True
-    if retracts:
-        return False
+    if retracts:  # "since I lost my job": that was before what is so now
+        return sentence[:pos].rstrip().lower().endswith("since")
     if standing(attribute) != "goal" and _in_future(clause_rest(sentence, one.end), said_at):
         return True
     return attribute == "lives_in" and is_short_stay(sentence, pos, one.end)

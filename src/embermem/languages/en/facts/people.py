@@ -10,7 +10,7 @@ from typing import Final
 
 from embermem.core.patterns import regex
 from embermem.languages.en.facts.health import DIET, read_allergen
-from embermem.languages.en.facts.identity import AGE_OLD, NO_NAME, read_age, read_name
+from embermem.languages.en.facts.identity import AGE_OLD, NO_NAME, read_age
 from embermem.languages.en.facts.nouns import read_noun_phrase
 from embermem.languages.en.facts.phrases import ADV, ANY_MORE, CAP, read_group, rule
 from embermem.languages.en.facts.places import NO_PLACE, read_home, read_new_home
@@ -126,7 +126,6 @@ RULES: Final = (
     rule("has_pet", rf"[Mm]y (?=(?:{_LIST_PETS})(?:'s name| is (?:called|named)))", _read_called_pet),
     rule("has_pet", rf"[Mm]y (?=(?:{_LIST_PETS}),? (?:named |called )?[A-Z][a-z]+\b(?!'))", _read_named_pet),
     rule("has_relative", rf"(?:[Ii]|[Ww]e) (?:{ADV})have ", _read_children),
-    rule("name", rf"{_MY_KIN_S}(?:'s name is|'s name's| is (?:called|named)) ", read_name),
     rule("works_as", _MY_KIN + r"(?:is|'s) (?=an? )", read_occupation),
     rule("works_as", _MY_KIN + r"works as ", read_job),
     rule("works_at", _MY_KIN + r"works (?:at|for) ", read_organisation),
