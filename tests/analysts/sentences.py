@@ -147,7 +147,7 @@ I would love hiking there. | I'd like a coffee. | I'd love to visit Japan. | She
 He told me, "I live in Chicago and I love jazz." | I'm dead. | I'm all ears. | I'm in trouble. | I love it.
 I love that! | I love you so much. | I love how you explain things. | I like this song.
 I like where this is going. | I like to think so. | I hate it here. | I hate you. | Call me tomorrow.
-It's been tough going since I lost my job. | Call Me Maybe is a song. | I live for the weekend. | I live in a small flat. | I live in Maria's old house.
+Call Me Maybe is a song. | I live for the weekend. | I live in a small flat. | I live in Maria's old house.
 I work as hard as I can. | I work from home today. | I'm not a doctor. | I'm not allergic to anything.
 I don't have a dog. | I have a frog in my throat. | I have a dog video to show you.
 I have two kids in my class with that name. | I'm a big kid at heart. | I'm a teacher at heart.

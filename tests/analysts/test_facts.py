@@ -224,3 +224,8 @@ def test_a_pet_that_is_only_said_to_die_lives_on() -> None:
         for text in cases
         if (got := [(f.attribute, f.value, f.retracts) for f in facts(text)]) != [("has_pet", "dog Rex", False)]
     } == {}
+
+
+def test_what_has_been_so_since_an_end_is_not_ended_by_it() -> None:
+    assert [one.value for one in facts("It's been tough going since I lost my job.") if one.retracts] == []
+    assert [one.attribute for one in facts("I lost my job last week.") if one.retracts] != []
