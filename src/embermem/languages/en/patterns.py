@@ -95,7 +95,7 @@ SCREENING: Final = Screening(
     whole=r"\.\s*not[.!]|\b(?:translat(?!ors?\b)|proofread|paraphras|rephras|rewrit|role-?\s?play|lyric|just kidding|i'?m kidding|only joking"
     r"|i'?m joking|i am joking|april fool|in character|stay in role|(?<!always )correct (?:this|my|the)"
     r"|(?:check|fix|improve) (?:this|my|the) (?:grammar|sentence|text|english|paragraph|email|essay)|summari[sz]e(?:\s*[:\"]| (?:this|the))"
-    r"|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
+    r"|fill in the (?:blank|gap)s?|let'?s play\b.{0,3} you(?:'re| are)|grammar of|(?:is|are) (?:this|that|the following|my|these) (?:\w+ )?(?:sentence|phrase|grammar|wording|english|paragraph|text)s?\b"
     r"|does (?:this|the following) (?:\w+ )?(?:sentence|phrase|sound|read)|which (?:sentence|phrase) is|example sentences?|how (?:do|would|can) (?:you|i) say|dear (?:sir|madam|hiring|[a-z]\w+,)|sincerely|(?:best|kind|warm) regards"
     r"|yours (?:truly|faithfully)|cover letter|once upon a time|for my (?:novel|story|character)|my character|i kid, i kid|(?:i'?m|i am) (?:an? )?(?:\w+ )?(?:ai (?:assistant|model|language model)|(?:large )?language model|chatbot|virtual assistant)"
     r"|you are an? (?:\w+[ -]){0,3}(?:assistant|expert|editor|writer|chatbot|tutor|copywriter|specialist|bot|model)|(?:act|answer|respond|reply|behave|speak) as (?:if you|an? |my )|i want you to act|ask (?:a|the) user"
