@@ -46,6 +46,11 @@ def test_what_is_believed_of_assertions() -> None:
             [at(text, "dog", attribute="has_pet"), at(text, "rex", attribute="has_pet")],
             [("user", "has_pet", "dog rex", False)],
         ),
+        "an event with a name": (
+            [at(text, "rex died", attribute="has_pet", change="end", event=True, confidence=0.8)],
+            [("user", "has_pet", "rex died", True)],
+        ),
+        "its own verb": ([at(text, "lives")], []),
         "a name of a relative": (
             [at(text, "Ana", attribute="name", of_other=True, person="sister")],
             [("user", "has_relative", "sister Ana", False)],
@@ -126,3 +131,25 @@ def test_a_word_of_kin_that_is_cut_is_told_whole() -> None:
     text = "张伟是我的舅舅"
     cut = at(text, "舅", attribute="has_relative", relation="舅舅")
     assert told(text, cut) == [("user", "has_relative", "舅舅", False)]
+
+
+def test_an_allergy_that_is_denied_has_ended() -> None:
+    for text, value in (
+        ("Turns out I'm not allergic to nuts after all", "nuts"),
+        ("ich bin doch nicht gegen Nüsse allergisch", "Nüsse"),
+        ("En fait je ne suis pas allergique aux noix", "noix"),
+        ("no soy alérgico a los frutos secos", "frutos secos"),
+        ("我其实对花生不过敏", "花生"),
+        ("卵アレルギーじゃありませんでした", "卵"),
+    ):
+        assert told(text, at(text, value, attribute="allergic_to")) == [("user", "allergic_to", value, True)], text
+
+
+def test_what_begins_within_days_is_known_with_its_day_and_what_begins_later_is_a_plan() -> None:
+    text = "from monday I work at Lidl, and in may I move to Rome"
+    job = at(text, "Lidl", attribute="works_at", change="begin", tense="future", time=(0, 11))
+    home = at(text, "Rome", change="begin", tense="future", time=(text.index("in may"), text.index(" I move")))
+    assert told(text, job, home) == [
+        ("user", "works_at", "Lidl", False),
+        ("user", "plans", "and in may I move to Rome", False),
+    ]

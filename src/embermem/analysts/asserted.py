@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from embermem import languages
 from embermem.analysts.screening import HIDDEN
@@ -18,7 +18,7 @@ from embermem.languages import Language
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
-from embermem.languages.people import called, person_in
+from embermem.languages.people import called, is_parted, person_in
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 
@@ -32,6 +32,8 @@ LEAST_NAMED_END = 0.75
 # A value takes the place of another from these confidences, the second if it says that it is new; a correction does in
 # any case.
 LEAST_CHANGE, LEAST_BEGUN = 0.92, 0.87
+# From which confidence the end of a relative for life is believed: nothing but a death ends one.
+LEAST_DEATH = 0.93
 # Another value of its attribute in the message, from this confidence on, makes it doubtful.
 LEAST_DOUBT = 0.5
 LEAST_OF = {
@@ -70,8 +72,11 @@ _NOT_MEANT = (
     languages.finder(lambda one: one.guards.supposing),
     languages.finder(lambda one: one.guards.ironic),
 )
+_NO_ALLERGY = languages.finder(lambda one: one.guards.no_allergy)
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
+# What begins within this time is known as what is so then.
+_SOON = timedelta(days=14)
 # Days from which on a time is told by its months.
 _MONTH = 27
 # Characters around words of time that may say on which side of the day they lie.
@@ -129,14 +134,19 @@ def found(
         for one in assertions
         if HIDDEN not in screened[one.start : one.end] and not _is_not_meant(screened, one.start)
     ]
-    whole = [_of_relative(one) for one in _joined(text, own)]
+    whole = [_of_relative(_denied(text, one)) for one in _joined(text, own)]
     taken: list[_Span] = []
     over = [one for one in whole if one.event and one.change == "end" and one.confidence >= LEAST_END]
     ended = {_ended_with(text, one, whole) for one in over}
     named = {fold(one.relation) for one in whole if one.attribute in _KIN and not _is_relation(text, one)}
     for one in sorted(whole, key=lambda one: -one.confidence):
         value, of_whom = text[one.start : one.end], _subject(one, whole)
-        if of_whom is None or not terms(value) or any(one.start < end and start < one.end for start, end in taken):
+        if (
+            of_whom is None
+            or not terms(value)
+            or terms(value) == terms(one.attribute.split("_")[0])
+            or any(one.start < end and start < one.end for start, end in taken)
+        ):
             continue
         if one.attribute in _KIN and _is_relation(text, one) and fold(one.relation) in named:
             continue
@@ -156,9 +166,19 @@ def found(
                     end=one.end,
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
-                    sure=_is_sure(one, whole),
+                    sure=_is_sure(text, one, whole),
                 )
-                yield _dated(statement, text, one.time, said_at, language), language
+                yield (
+                    _begun(_dated(statement, text, one.time, said_at, language), one, value, said_at, language),
+                    language,
+                )
+
+
+def _denied(text: str, one: Assertion) -> Assertion:
+    """An allergy that its clause denies: "not allergic to nuts after all"."""
+    if one.attribute != "allergic_to" or one.change != "none" or _NO_ALLERGY(_clause(text, one)) is None:
+        return one
+    return replace(one, negated=True, confidence=max(one.confidence, LEAST_CHANGE))
 
 
 def _of_relative(one: Assertion) -> Assertion:
@@ -172,8 +192,13 @@ def _of_relative(one: Assertion) -> Assertion:
     return one
 
 
-def _is_sure(one: Assertion, all_: Sequence[Assertion]) -> bool:
-    """Whether a value may take another's place: it says so, or is believed and the only one of its message."""
+def _is_sure(text: str, one: Assertion, all_: Sequence[Assertion]) -> bool:
+    """Whether a value may take another's place: it says so, or is believed and the only one of its message; and whether
+    an end may be a death."""
+    if one.change == "end":
+        return one.confidence >= LEAST_DEATH
+    if one.attribute == "status" and is_parted(text[one.start : one.end]):
+        return True
     if one.change == "fix" or (one.change == "begin" and one.confidence >= LEAST_BEGUN):
         return True
     if one.attribute in _SIDES:
@@ -185,7 +210,7 @@ def _is_sure(one: Assertion, all_: Sequence[Assertion]) -> bool:
 def _least(attribute: str, one: Assertion, retracts: bool) -> float:
     """From which confidence a value of an attribute is believed, or its end."""
     if retracts and (one.change == "end" or one.negated):
-        return LEAST_END if one.event else LEAST_NAMED_END
+        return LEAST_END if one.event and attribute not in _PEOPLE else LEAST_NAMED_END
     return LEAST_OF.get(attribute, LEAST_AS_SAID if attribute in AS_SAID else LEAST)
 
 
@@ -209,6 +234,15 @@ def _dated(finding: Finding, text: str, time: _Span | None, said_at: datetime, l
     if not is_plan or end - start > finding.end - finding.start + time[1] - time[0] + 1:
         return finding
     return replace(finding, value=text[start:end], start=start, end=end)
+
+
+def _begun(plan: Finding, one: Assertion, value: str, said_at: datetime, language: Language) -> Finding:
+    """What begins within days, as what is so from then on: a plan would be gone when it begins."""
+    is_begin = plan.attribute == "plans" and one.change == "begin" and one.attribute in _SINCE - {"did"}
+    if not is_begin or plan.when is None or one.confidence < LEAST_BEGUN or plan.when.at - said_at > _SOON:
+        return plan
+    when = replace(plan.when, label=language.day(plan.when.at))
+    return replace(plan, attribute=one.attribute, value=value, when=when, until=None, as_said=False, sure=True)
 
 
 def _when(days: DateSpan, said_at: datetime, language: Language) -> When:
@@ -254,6 +288,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             yield attribute, value, True
             if attribute == "works_at":
                 yield "works_as", "", True
+        elif attribute in _PEOPLE and one.confidence < LEAST_END:
+            yield attribute, value, True  # a name may be among the words of the event
         elif attribute in _ENDS_ALONE:
             ended = _ended_with(text, one, all_) or one.relation
             yield from ((name, ended, True) for name in _ENDS_WITH.get(attribute, (attribute,)))

@@ -229,7 +229,8 @@ def _proposal(
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:
-        single = is_single and finding.until is None and finding.attribute not in _ONCE
+        has_begun = finding.when.at <= utterance.said_at
+        single = is_single and has_begun and finding.until is None and finding.attribute not in _ONCE
         text += language.dated(finding.when.label, since=single)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(

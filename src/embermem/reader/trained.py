@@ -150,7 +150,10 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     if judged.person == "third" and who is not None and of_theirs(text[slice(*who)]):
         return None
     related = [part for part in parts["rel"] if not text.startswith(JOINTS, *part)]
-    relation, time = _nearest(value, related, NEAR), _nearest(value, parts["time"], NEAR)
+    # "My new doctor is Dr. Kim": the relation rather stands beside the value.
+    beside = [part for part in related if part[1] <= start or end <= part[0]]
+    relation = _nearest(value, beside, NEAR) or _nearest(value, related, NEAR)
+    time = _nearest(value, parts["time"], NEAR)
     if judged.person == "third" and who not in named and relation is None:
         relation = _nearest(value, others, NEAR)
     # "My mum is Rose": whose mother she is, the word before says.

@@ -326,7 +326,9 @@ class Knowledge:
             return [
                 self._retire(fact, None, when, at)
                 for fact in meant or self._being(proposal)
-                if not said_after(fact, proposal, when) and not self._rulings.keeps(fact.id, newest(proposal))
+                if (proposal.sure or fact.attribute != "has_relative" or relation_of(fact.value) not in FOR_LIFE)
+                and not said_after(fact, proposal, when)
+                and not self._rulings.keeps(fact.id, newest(proposal))
             ]
         if self._known_source(proposal):
             return []
