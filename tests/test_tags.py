@@ -72,7 +72,8 @@ DECISIONS = {
 
 PARTS = {
     changes.SummaryPart: "chain_id text sources phrases", changes.KeywordCount: "word pages",
-    types.FactProposal: "about subject attribute value text sources single valid_from retracts replaces expires_at",
+    types.FactProposal: "about subject attribute value text sources single valid_from retracts replaces expires_at "
+    "sure",
     types.TraitProposal: "dimension level confidence sources subject",
     types.ProfileProposal: "name value sources subject", types.Source: "seq utterance_id start end",
     protocols.ModelRequest: "messages max_tokens temperature schema",
