@@ -18,7 +18,7 @@ from embermem.languages import Language
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
-from embermem.languages.people import called, is_parted, person_in
+from embermem.languages.people import called, person_in
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 
@@ -64,6 +64,8 @@ _ENDS_WITH = {"works_as": ("works_as", "works_at"), "works_at": ("works_at", "wo
 """What ends with an attribute where the words do not say which value ends: a job and its employer."""
 _ENDS_ALONE = _PEOPLE | frozenset(("works_as", "works_at", "lives_in", "studies", "studies_at", "marital_status"))
 """Attributes of which words that name no value, such as "dumped me", end the one value that is known."""
+_MISTAKEN = frozenset({"works_as", "works_at", "studies_at"})
+"""Attributes of which much is read that is none: who acts, talks or pastes seems to work and to study."""
 _SIDES = frozenset({"diet"})
 """Attributes of which several values may hold beside one another, unless one says that it is new."""
 _FIXED = _PEOPLE | {"plans"}
@@ -197,12 +199,10 @@ def _is_sure(text: str, one: Assertion, all_: Sequence[Assertion]) -> bool:
     an end may be a death."""
     if one.change == "end":
         return one.confidence >= LEAST_DEATH
-    if one.attribute == "status" and is_parted(text[one.start : one.end]):
-        return True
     if one.change == "fix" or (one.change == "begin" and one.confidence >= LEAST_BEGUN):
         return True
-    if one.attribute in _SIDES:
-        return False
+    if one.attribute not in _MISTAKEN:
+        return one.attribute not in _SIDES
     others = (other for other in all_ if other.attribute == one.attribute and other is not one)
     return one.confidence >= LEAST_CHANGE and all(other.confidence < LEAST_DOUBT for other in others)
 

@@ -230,7 +230,8 @@ def _proposal(
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:
         has_begun = finding.when.at <= utterance.said_at
-        single = is_single and has_begun and finding.until is None and finding.attribute not in _ONCE
+        goes_on = (is_single and finding.attribute not in _ONCE) or finding.attribute == "studies"
+        single = goes_on and has_begun and finding.until is None
         text += language.dated(finding.when.label, since=single)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(

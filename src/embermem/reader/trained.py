@@ -138,10 +138,7 @@ def _assertion(text: str, judged: Judged, value: _Span, parts: Mapping[str, Sequ
     start, end = value = _ended(text, *value)
     named = {part: words for part in parts["who"] if (words := _person(text, *part)) is not None}
     # A word of kin that no language knows ("bf", "the youngest"), but no pronoun.
-    left = [
-        (last - len(without_own(text[first:last])), last) for first, last in parts["who"] if (first, last) not in named
-    ]
-    others = [part for part in left if _may_name(text[slice(*part)])]
+    others = [part for one in parts["who"] if one not in named and (part := _unnamed(text, *one)) is not None]
     # Of "her husband" it is told that she has one: the value is not whose it is.
     apart = [part for part in (*named, *others) if part[1] <= start or end <= part[0]]
     who = _nearest(value, apart, SAME_MATTER)
@@ -191,10 +188,15 @@ def _person(text: str, start: int, end: int) -> str | None:
     return person_in(whole)
 
 
-def _may_name(words: str) -> bool:
-    """Whether words may name a relative: neither a pronoun nor one with its verb ("hes")."""
-    is_cut = unspaced(words) > 0 and person_in(words) is None
-    return not is_cut and all(terms(words[: len(words) - cut]) for cut in range(3) if len(words) - cut > 1)
+def _unnamed(text: str, start: int, end: int) -> _Span | None:
+    """Where words stand that may name a relative by a word that no language knows ("my bf", 我爸); None of a pronoun,
+    or one with its verb ("hes"), and of a piece of a word."""
+    words = text[start:end]
+    kin = without_own(words)
+    if kin == words and unspaced(words) and person_in(words) is None:
+        return None
+    may_name = kin != words or all(terms(words[: len(words) - cut]) for cut in range(3) if len(words) - cut > 1)
+    return (end - len(kin), end) if kin and may_name else None
 
 
 def _nearest(value: _Span, parts: Sequence[_Span], most: int) -> _Span | None:
@@ -221,7 +223,9 @@ def _whole(text: str, start: int, end: int) -> _Span:
 
 
 def _ended(text: str, start: int, end: int) -> _Span:
-    """Without words at the end that only lead to others: "six in the"."""
+    """Without words at the end that only lead to others: "six in the", 孙子的."""
+    while end > start + 1 and text.endswith(JOINTS, start, end) and unspaced(text[end - 1]):
+        end -= 1
     while (last := _LAST.search(text, start, end)) is not None and not terms(last.group()):
         end = last.start()
     return start, end
