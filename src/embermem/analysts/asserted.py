@@ -66,8 +66,9 @@ _ENDS_ALONE = _PEOPLE | frozenset(("works_as", "works_at", "lives_in", "studies"
 """Attributes of which words that name no value, such as "dumped me", end the one value that is known."""
 _MISTAKEN = frozenset({"works_as", "works_at", "studies_at"})
 """Attributes of which much is read that is none: who acts, talks or pastes seems to work and to study."""
-_SIDES = frozenset({"diet"})
-"""Attributes of which several values may hold beside one another, unless one says that it is new."""
+_NEW = frozenset({"begin", "fix"})
+_CHANGED = frozenset({"diet", "studies"})
+"""Attributes of several values of which one that says that it is new takes the place of the only one that is known."""
 _FIXED = _PEOPLE | {"plans"}
 """Attributes of several values of which a corrected one takes the place of that of its matter or relation."""
 _NOT_MEANT = (
@@ -113,7 +114,7 @@ def added(
         for pair in by_rules
         if pair[0].attribute not in _VAGUE or not any(_overlap(pair[0], one) for one in values)
     ]
-    return sorted((*kept, *more), key=lambda pair: pair[0].start)
+    return sorted((*kept, *more), key=lambda pair: (pair[0].start, not pair[0].retracts))
 
 
 def _says_as_much(rule: Finding, one: Finding) -> bool:
@@ -164,7 +165,7 @@ def found(
                     kin=of_whom[1],
                     attribute=attribute,
                     value=told,
-                    start=_range(_SENTENCE, text, one)[0] if retracts and one.change == "fix" else one.start,
+                    start=_range(_SENTENCE, text, one)[0] if retracts and one.change in _NEW else one.start,
                     end=one.end,
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
@@ -202,7 +203,7 @@ def _is_sure(text: str, one: Assertion, all_: Sequence[Assertion]) -> bool:
     if one.change == "fix" or (one.change == "begin" and one.confidence >= LEAST_BEGUN):
         return True
     if one.attribute not in _MISTAKEN:
-        return one.attribute not in _SIDES
+        return True
     others = (other for other in all_ if other.attribute == one.attribute and other is not one)
     return one.confidence >= LEAST_CHANGE and all(other.confidence < LEAST_DOUBT for other in others)
 
@@ -303,6 +304,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
         return
     if one.change == "fix" and attribute in _FIXED and (one.relation or attribute not in _KIN):
         yield attribute, value if attribute == "plans" else one.relation, True
+    elif one.change in _NEW and attribute in _CHANGED:
+        yield attribute, "", True
     if attribute == "contact":
         attribute = "phone" if _PHONE.fullmatch(value) else "email" if _MAIL.fullmatch(value) else ""
     if one.negated and attribute not in {"cannot", "diet", "instruction"}:

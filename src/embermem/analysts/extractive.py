@@ -21,7 +21,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import BUILT_IN, Attributes, attributes, standing
+from embermem.core.attributes import BUILT_IN, Attributes, attributes
 from embermem.core.changes import EXTRACTIVE
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
@@ -45,6 +45,7 @@ from embermem.languages.en import LANGUAGE as ENGLISH
 from embermem.languages.facts import fields
 from embermem.languages.facts.finding import Finding
 from embermem.languages.people import USER, called, label, may_be_another, no_name, whose
+from embermem.languages.words import terms
 from embermem.memoryos.people import profile_value, speaker_of
 from embermem.protocols import ProfileRequest, Reader
 
@@ -149,7 +150,6 @@ class ExtractiveAnalyst:
             if (kept := _kept(finding, self._known, about)) is not None:
                 proposal = _proposal(kept, language, utterance, about, self._known)
                 beside = _of(finding) in twice or may_be_another(finding.subject)
-                beside = beside or (not finding.sure and standing(finding.attribute) == "limit")
                 yield replace(proposal, single=proposal.single and not beside)
 
 
@@ -241,7 +241,7 @@ def _proposal(
         value=finding.value,
         text=language.of_subject(label(subject, language), text),
         sources=(source,),
-        single=is_single,
+        single=is_single or (finding.attribute == "diet" and len(terms(finding.value)) == 1),
         valid_from=None if finding.when is None or finding.until is not None else finding.when.at,
         retracts=finding.retracts,
         expires_at=None if finding.retracts else finding.until,

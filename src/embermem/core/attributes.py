@@ -79,7 +79,7 @@ _TABLE = (
     Attribute("native_language", Kind.IDENTITY, True, profile="language"),
     Attribute("speaks", Kind.LIFE, False),
     Attribute("learns", Kind.LIFE, False),
-    Attribute("diet", Kind.HEALTH, True, "limit", synonyms=("dietary_restriction",)),
+    Attribute("diet", Kind.HEALTH, False, "limit", synonyms=("dietary_restriction",)),
     Attribute("allergic_to", Kind.HEALTH, False, "limit", synonyms=("allergy", "allergies")),
     Attribute("has_condition", Kind.HEALTH, False, "limit", synonyms=("illness", "condition", "diagnosis")),
     Attribute("has_pet", Kind.POSSESSION, False, synonyms=("pet", "pets")),

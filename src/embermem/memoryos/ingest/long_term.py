@@ -338,7 +338,10 @@ class Knowledge:
         if known is not None:
             return self._said_again(known, proposal)
         as_of = compared_at(told, when)
-        alike = [fact for fact in alike if not may_be_another(fact.subject)] if proposal.single else alike
+        if proposal.single:
+            alike = [fact for fact in alike if not may_be_another(fact.subject)]
+        if proposal.single and not self._attributes.single(proposal.attribute):
+            alike = [fact for fact in alike if len(terms(fact.value)) == 1]  # vegan takes the place of vegetarian
         newer = [fact for fact in alike if later(fact.valid_from, as_of)]
         if proposal.single and any(
             not proposal.sure or self._rulings.keeps(fact.id, newest(proposal)) for fact in alike if fact not in newer
