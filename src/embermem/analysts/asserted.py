@@ -315,6 +315,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             yield attribute, value, True
         return
     if attribute in _KIN:
+        if (who := called(value)).kin and not who.name and value.startswith(who.kin):
+            value = value[: len(who.kin)]
         if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
             return
         if fold(value) in fold(one.relation):

@@ -166,7 +166,7 @@ class PeopleWords:
     alone, with what they say; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without
     a name at the beginning of a sentence; `joint` stands between a kin word and a name, None for a space where the
     language has spaces. `own` matches what stands before a kin word and says that it is the speaker's, `theirs`
-    what says that it is somebody else's, `parted` a marital status without a partner."""
+    what says that it is somebody else's, `parted` a marital status after a partner."""
 
     kin: Mapping[str, Kin] = field(default_factory=dict)
     possessive: str = "'s "

@@ -56,7 +56,8 @@ def called(subject: str) -> Called:
     """The parts of a subject. What has no kin word is a name; a kin word without an owner is the user's."""
     for pattern in _patterns():
         if (match := pattern.fullmatch(subject.strip())) is not None:
-            return Called(match["of"] or USER, match["kin"].lower(), match["name"] or "")
+            name = match["name"] or ""  # 表姐的老家 names no cousin, but hers
+            return Called(match["of"] or USER, match["kin"].lower(), "" if name.startswith(JOINTS) else name)
     return Called("", "", subject.strip())
 
 
@@ -68,8 +69,9 @@ def person_in(words: str) -> str | None:
     for first in range(len(parts)):
         who = called(" ".join(parts[first:]))
         if who.kin:
-            is_cut = len(who.name) == 1 and unspaced(who.name) > 0
-            return who.kin if is_cut else " ".join(parts[first:])
+            words = " ".join(parts[first:])
+            is_cut = not who.name or (len(who.name) == 1 and unspaced(who.name) > 0)
+            return who.kin if is_cut and unspaced(words[-1]) else words
     is_name = not words[:1].islower() and (len(words) > 1 or not unspaced(words)) and not words.startswith(JOINTS)
     return words if is_name and terms(words) else None
 
@@ -165,7 +167,7 @@ def relation_of(words: str) -> str:
 
 
 def is_parted(status: str) -> bool:
-    """Whether a marital status is that of somebody without a partner."""
+    """Whether a marital status is that of somebody who had a partner: divorced, widowed."""
     return _PARTED(status) is not None
 
 

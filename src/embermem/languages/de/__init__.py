@@ -49,7 +49,7 @@ class German(European):
     people = PeopleWords(
         kin=kin_of("de"),
         own=r"(?:mein|unser)\w{0,2}\s+",
-        parted=r"\b(?:geschieden|getrennt|single|ledig|verwitwet|witwer?)\b",
+        parted=r"\b(?:geschieden|getrennt|verwitwet|witwer?)\b",
         theirs=r"(?:sein|ihr)(?:e[mnrs]?)?\b",
         user="Die Person",
         agent="Der Assistent",

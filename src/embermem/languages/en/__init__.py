@@ -41,7 +41,7 @@ class English(Language):
     people = PeopleWords(
         kin=kin_of("en"),
         own=r"(?:my|our)\s+",
-        parted=r"\b(?:divorc\w+|separated|single|widow\w*|broken up)\b",
+        parted=r"\b(?:divorc\w+|separated|widow\w*|broken up)\b",
         theirs=r"(?:his|her|their)\b",
     )
     interests = cached_property(interests_of)

@@ -47,7 +47,7 @@ class Spanish(European):
     people = PeopleWords(
         kin=kin_of("es"),
         own=r"(?:mis?|nuestr[oa]s?)\s+",
-        parted=r"\b(?:divorciad\w+|separad\w+|solter\w+|viud\w+)\b",
+        parted=r"\b(?:divorciad\w+|separad\w+|viud\w+)\b",
         theirs=r"sus?\b",
         user="El usuario",
         agent="El asistente",

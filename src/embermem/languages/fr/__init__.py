@@ -50,7 +50,7 @@ class French(European):
     people = PeopleWords(
         kin=kin_of("fr"),
         own=r"(?:mon|ma|mes|notre|nos)\s+",
-        parted=r"\b(?:divorc\w+|séparée?s?|célibataire|veu(?:f|ve))\b",
+        parted=r"\b(?:divorc\w+|séparée?s?|veu(?:f|ve))\b",
         theirs=r"(?:son|sa|ses|leurs?)\b",
         user="L'utilisateur",
         agent="L'assistant",

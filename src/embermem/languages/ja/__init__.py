@@ -49,7 +49,7 @@ class Japanese(Language):
         user="ユーザー",
         agent="アシスタント",
         joint="の",
-        parted="離婚|別居|独身|死別|別れ",
+        parted="離婚|別居|死別|別れ",
         theirs="彼女?の",
         own="(?:私|僕|俺|うち)の",
     )

@@ -47,7 +47,7 @@ class Chinese(Language):
         possessive="的",
         user="用户",
         agent="助手",
-        parted="离婚|分手|单身|离异|丧偶",
+        parted="离婚|分手|离异|丧偶",
         theirs="[他她]们?的?",
         own="(?:我们?|咱们?)的?(?:[一有]?[个位])?",
     )
