@@ -153,3 +153,9 @@ def test_what_begins_within_days_is_known_with_its_day_and_what_begins_later_is_
         ("user", "works_at", "Lidl", False),
         ("user", "plans", "and in may I move to Rome", False),
     ]
+
+
+def test_a_degree_is_no_subject_of_study() -> None:
+    text = "我表妹学历是硕士，她学法律"
+    degree, subject = (at(text, word, attribute="studies", of_other=True, relation="表妹") for word in ("硕士", "法律"))
+    assert told(text, degree, subject) == [("表妹", "education", "硕士", False), ("表妹", "studies", "法律", False)]

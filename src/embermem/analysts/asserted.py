@@ -50,8 +50,8 @@ AS_SAID = frozenset(("cannot", "diet", "did", "does", "instruction", "plans", "p
 """Attributes whose values are clauses: they are told in the words that were said."""
 _BELIEVED = AS_SAID | frozenset(
     "name nickname age birthday nationality religion height phone email comes_from lives_in works_as works_at studies "
-    "studies_at learns speaks has_relative knows marital_status has_pet owns allergic_to has_condition afraid_of "
-    "likes dislikes".split()
+    "education studies_at learns speaks has_relative knows marital_status has_pet owns allergic_to has_condition "
+    "afraid_of likes dislikes".split()
 )
 _NAMED = {"status": "marital_status", "wants": "wants_to"}
 _CLAUSES = AS_SAID - {"instruction"}
@@ -75,6 +75,7 @@ _NOT_MEANT = (
     languages.finder(lambda one: one.guards.supposing),
     languages.finder(lambda one: one.guards.ironic),
 )
+_DEGREE = languages.either(lambda one: one.guards.degree)
 _NO_ALLERGY = languages.finder(lambda one: one.guards.no_allergy)
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
@@ -323,6 +324,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             value = one.relation
         elif fold(one.relation) not in fold(value):
             value = _joined_words(one.relation, value)
+    if attribute == "studies" and _DEGREE.fullmatch(value) is not None:
+        attribute = "education"
     if attribute == "age" and (years := _YEARS.search(value)) is not None:
         value = years.group()
     if attribute in {"cannot", "diet"}:

@@ -117,6 +117,8 @@ class Guards:
     """A statement that its speaker makes of themselves."""
     supposing: str = NEVER
     """What stands before what is only supposed: "if I lived in Rome"."""
+    degree: str = NEVER
+    """A degree or a kind of school, as a value by itself."""
     no_allergy: str = NEVER
     """A clause that denies an allergy."""
     ironic: str = NEVER

@@ -57,7 +57,7 @@ TEMPLATES: Final = {
     "height": "身高{}",
     "phone": "电话是{}",
     "email": "邮箱是{}",
-    "education": "有{}",
+    "education": "学历是{}",
     "knows": "有{}",
     "owns": "有{}",
     "did": "{}",
