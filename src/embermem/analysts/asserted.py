@@ -170,7 +170,7 @@ def found(
                     end=one.end,
                     retracts=retracts,
                     as_said=attribute in AS_SAID,
-                    sure=_is_sure(text, one, whole),
+                    sure=_is_sure(one, whole),
                 )
                 yield (
                     _begun(_dated(statement, text, one.time, said_at, language), one, value, said_at, language),
@@ -196,7 +196,7 @@ def _of_relative(one: Assertion) -> Assertion:
     return one
 
 
-def _is_sure(text: str, one: Assertion, all_: Sequence[Assertion]) -> bool:
+def _is_sure(one: Assertion, all_: Sequence[Assertion]) -> bool:
     """Whether a value may take another's place: it says so, or is believed and the only one of its message; and whether
     an end may be a death."""
     if one.change == "end":

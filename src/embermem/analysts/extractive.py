@@ -231,8 +231,7 @@ def _proposal(
     if finding.when is not None and not is_date:
         has_begun = finding.when.at <= utterance.said_at
         goes_on = (is_single and finding.attribute not in _ONCE) or finding.attribute == "studies"
-        single = goes_on and has_begun and finding.until is None
-        text += language.dated(finding.when.label, since=single)
+        text += language.dated(finding.when.label, since=goes_on and has_begun and finding.until is None)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(
         about=about,

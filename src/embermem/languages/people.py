@@ -155,9 +155,7 @@ def _one_word(left: str, right: str) -> bool:
 
 def may_be_another(subject: str) -> bool:
     """Whether a subject is a relative or an acquaintance without a name, of whom somebody may have several."""
-    who = called(subject)
-    kin = _kin().get(fold(who.kin)) if who.kin and not who.name else None
-    return kin is not None and kin.relation in OF_MANY
+    return not called(subject).name and relation_of(subject) in OF_MANY
 
 
 def relation_of(words: str) -> str:

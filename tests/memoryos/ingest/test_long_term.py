@@ -233,6 +233,13 @@ def test_with_a_divorce_a_partner_ends_and_with_a_death_what_was_so_of_who_died(
     learner.learn(told("has_relative", "Tom", 6, retracts=True))
     assert learner.current("lives_in") == ["Lyon"]  # who is left lives on
 
+    learner = Learner()  # neither a name that is given up nor one that is corrected is a death
+    learner.learn(told("name", "Ana", 1), home("Lyon", 1), told("has_relative", "sister Carla", 1))
+    learner.learn(home("Rome", 1, subject="Carla"))
+    learner.learn(told("name", "Ana", 2, retracts=True))
+    learner.learn(told("has_relative", "sister", 3, retracts=True), told("has_relative", "sister Clara", 3))
+    assert learner.current("lives_in") == ["Lyon", "Rome"]
+
 
 def test_an_unsure_value_takes_no_place_and_one_with_fewer_words_is_the_same() -> None:
     learner = Learner()

@@ -49,7 +49,8 @@ class FactProposal(Record):
     expires_at: datetime | None = None
     """When it ends by itself: a plan with a date, after that date."""
     sure: bool = True
-    """Whether a new value takes the place of one that is known; one that is not sure is not believed beside it."""
+    """Whether a new value takes the place of one that is known; one that is not sure is not believed beside it.
+    With `retracts`, whether it ends what only a death ends."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -183,7 +183,7 @@ class Knowledge:
                 self._refused.append(proposal)
             else:
                 told_now = self._structural(self._fact(proposal, said, no, at))
-                decisions += [*told_now, *self._following(told_now, at)]
+                decisions += [*told_now, *self._following(told_now, proposal, told, at)]
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         decisions += self._over_cap(settings)
         traits = [one for one in resting(change.traits, said) if self.people.is_user(one.subject)]
@@ -368,12 +368,14 @@ class Knowledge:
             decisions.append(self._retire(self._held[added.fact_id], first.id, first.valid_from, at))
         return decisions
 
-    def _following(self, made: Sequence[_Made], at: datetime) -> list[_Made]:
-        """What ends with what was learnt: a partner by a divorce, and what was so of a relative or an animal that has
-        died."""
+    def _following(
+        self, made: Sequence[_Made], proposal: FactProposal, told: Sequence[FactProposal], at: datetime
+    ) -> list[_Made]:
+        """What ends with what was learnt of a proposal: a partner by a divorce, and what was so of a relative or an
+        animal that has died."""
         gone: list[tuple[Fact, datetime | None]] = []
         for one in made:
-            if isinstance(one, FactRetired) and one.superseded_by is None:
+            if isinstance(one, FactRetired) and _may_be_death(proposal, told):
                 old = self._others[one.fact_id]
                 dead = _who_died(old)
                 person = self.people.of(replace(old, subject=dead)) if dead else None
@@ -381,7 +383,9 @@ class Knowledge:
                 gone += [(fact, old.valid_to) for fact in of_them if kind(fact.attribute) is not Kind.EVENT]
             elif isinstance(one, FactAdded) and one.attribute == "marital_status" and is_parted(one.value):
                 new = self._held.get(one.fact_id)
-                related = [] if new is None else self._alike(self._held.values(), _relative(new))
+                related = (
+                    [] if new is None else self._alike(self._held.values(), replace(new, attribute="has_relative"))
+                )
                 gone += [(fact, one.valid_from) for fact in related if relation_of(fact.value) == "partner"]
         return [self._retire(fact, None, when, at) for fact, when in gone if fact.id in self._held]
 
@@ -449,7 +453,7 @@ class Knowledge:
         )
         return any(_says(fact, proposal) for fact in self._alike(resting, proposal))
 
-    def _alike(self, facts: Iterable[Fact], proposal: FactProposal) -> list[Fact]:
+    def _alike(self, facts: Iterable[Fact], proposal: FactProposal | Fact) -> list[Fact]:
         """Those of the same person, by whatever name, and the same attribute."""
         found = [one for one in facts if one.attribute == proposal.attribute and one.about is proposal.about]
         if not found:
@@ -657,8 +661,9 @@ def _meant(alike: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
         return alike if len(alike) == 1 or proposal.single else ()
     shared = {fact.id: _shared(fact.value, proposal.value) for fact in alike}
     most = max(shared.values(), default=0)
-    if not most and len(alike) == 1 and proposal.attribute in _JOBS and len(terms(proposal.value)) == 1:
-        return alike if proposal.value.islower() else ()
+    is_common = proposal.value.islower() and len(terms(proposal.value)) == 1
+    if not most and len(alike) == 1 and proposal.attribute in _JOBS and is_common:
+        return alike
     meant = [fact for fact in alike if shared[fact.id] == most > 0]
     return meant if len(meant) == 1 else ()
 
@@ -675,6 +680,15 @@ def _shared(value: str, ended: str) -> int:
     return count if count > 1 and 4 * count >= 3 * len(words) and not is_other else 0
 
 
+def _may_be_death(proposal: FactProposal, told: Sequence[FactProposal]) -> bool:
+    """Whether a proposal says that somebody or an animal is no more, and what is told beside it names no other: that
+    would be a correction."""
+    seqs = {source.seq for source in proposal.sources}
+    others = (one for one in told if one.attribute == proposal.attribute and not one.retracts)
+    named_anew = any(not seqs.isdisjoint(source.seq for source in one.sources) for one in others)
+    return proposal.retracts and proposal.attribute in _BEINGS and not named_anew
+
+
 def _who_died(fact: Fact) -> str:
     """The subject of what is known of a relative for life, or of an animal, that is no more; "" of anything else."""
     who = called(fact.value)
@@ -684,19 +698,6 @@ def _who_died(fact: Fact) -> str:
         return who.name or whose(fact.subject, who.kin)
     words = fact.value.split()
     return words[-1] if fact.attribute == "has_pet" and words and words[-1].istitle() else ""
-
-
-def _relative(fact: Fact) -> FactProposal:
-    """That whom a fact is about has a relative."""
-    return FactProposal(
-        about=fact.about,
-        subject=fact.subject,
-        attribute="has_relative",
-        value="",
-        text="",
-        sources=fact.sources,
-        single=False,
-    )
 
 
 def _named_in(held: Sequence[Fact], proposal: FactProposal) -> Sequence[Fact]:
