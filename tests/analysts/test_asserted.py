@@ -159,3 +159,23 @@ def test_a_degree_is_no_subject_of_study() -> None:
     text = "我表妹学历是硕士，她学法律"
     degree, subject = (at(text, word, attribute="studies", of_other=True, relation="表妹") for word in ("硕士", "法律"))
     assert told(text, degree, subject) == [("表妹", "education", "硕士", False), ("表妹", "studies", "法律", False)]
+
+
+def test_what_a_clause_says_of_a_relative_with_whom_it_begins_is_said_of_the_relative() -> None:
+    likes = {"attribute": "likes"}
+    assert told("我的下属喜欢画画。", at("我的下属喜欢画画。", "画画", **likes)) == [("下属", "likes", "画画", False)]
+    by_speaker = "我妈妈说我喜欢画画。"
+    assert told(by_speaker, at(by_speaker, "画画", **likes)) == [("user", "likes", "画画", False)]
+    assert told("我的下属是个助教。", at("我的下属是个助教。", "下属", attribute="works_as")) == []
+
+
+def test_a_name_of_one_character_behind_a_word_of_kin_is_none() -> None:
+    text = "我的上司特喜欢旅游。"
+    person = at(text, "上司特", attribute="knows", relation="上司")
+    assert told(text, person) == [("user", "knows", "上司", False)]
+
+
+def test_a_length_of_time_is_no_condition() -> None:
+    text = "I'm 5 months pregnant"
+    found = told(text, at(text, "5 months", attribute="has_condition"), at(text, "pregnant", attribute="has_condition"))
+    assert found == [("user", "has_condition", "pregnant", False)]

@@ -292,7 +292,8 @@ def packed_within(context: Context, words: int) -> Packed:
     """The utterances that stand in the first `words` words of the packed text.
 
     Preset `paper` ignores the budget; its context is cut here, and an utterance is present if it stands there whole.
-    Of any other preset a longer text raises BudgetExceeded.
+    Of any other preset a longer text raises BudgetExceeded. What somebody said twice in the same words stands there
+    if it does so once.
     """
     text = context.text.split()
     was_cut = len(text) > words
@@ -301,8 +302,11 @@ def packed_within(context: Context, words: int) -> Packed:
     kept = f" {' '.join(text[:words])} "
     bare = f" {_without_dates(kept)} "
     standing = [hit.utterance for hit in context.packed if f" {_without_dates(hit.utterance.text)} " in bare]
-    whole = frozenset(u.id for u in standing)
-    present = whole if was_cut else frozenset(hit.utterance.id for hit in context.packed)
+    said = {(u.speaker, u.text) for u in standing}
+    whole = frozenset(
+        u.id for u in (*standing, *(hit.utterance for hit in context.hits)) if (u.speaker, u.text) in said
+    )
+    present = whole if was_cut else whole | {hit.utterance.id for hit in context.packed}
     facts = [fact for fact in context.facts if not was_cut or f" {' '.join(fact.text.split())} " in kept]
     behind = frozenset(source.utterance_id for fact in facts for source in fact.sources)
     return Packed(words=bare, present=present, whole=whole, behind_facts=behind, was_cut=was_cut)

@@ -18,7 +18,7 @@ from embermem.languages import Language
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
-from embermem.languages.people import called, person_in
+from embermem.languages.people import called, person_in, without_own
 from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion
 
@@ -83,6 +83,8 @@ _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studi
 _SOON = timedelta(days=14)
 # Days from which on a time is told by its months.
 _MONTH = 27
+# Characters of a word of kin in a script without spaces.
+_LONGEST_KIN = 4
 # Characters around words of time that may say on which side of the day they lie.
 _AROUND = 40
 # Characters of a clause that is told as a plan, and of a sentence that is told as a wish.
@@ -138,7 +140,7 @@ def found(
         for one in assertions
         if HIDDEN not in screened[one.start : one.end] and not _is_not_meant(screened, one.start)
     ]
-    whole = [_of_relative(_denied(text, one)) for one in _joined(text, own)]
+    whole = [_of_relative(_of_kin(text, _denied(text, one))) for one in _joined(text, own)]
     taken: list[_Span] = []
     over = [one for one in whole if one.event and one.change == "end" and one.confidence >= LEAST_END]
     ended = {_ended_with(text, one, whole) for one in over}
@@ -147,6 +149,7 @@ def found(
         value, of_whom = text[one.start : one.end], _subject(one, whole)
         if (
             of_whom is None
+            or (one.attribute in _MISTAKEN and called(value).kin)
             or not terms(value)
             or terms(value) == terms(one.attribute.split("_")[0])
             or any(one.start < end and start < one.end for start, end in taken)
@@ -183,6 +186,26 @@ def _denied(text: str, one: Assertion) -> Assertion:
     if one.attribute != "allergic_to" or one.change != "none" or _NO_ALLERGY(_clause(text, one)) is None:
         return one
     return replace(one, negated=True, confidence=max(one.confidence, LEAST_CHANGE))
+
+
+def _of_kin(text: str, one: Assertion) -> Assertion:
+    """In a script without spaces, of a clause that begins with a relative that it is said of the relative:
+    我的下属喜欢画画."""
+    words = _before(text, one)
+    who = without_own(words)
+    if one.of_other or one.attribute in _PEOPLE | {"instruction"} or who == words or not unspaced(words[-1]):
+        return one
+    ends = (end for end in range(min(len(who), _LONGEST_KIN), 0, -1) if called(who[:end]).kin)
+    end = next((end for end in ends if not called(who[:end]).name), 0)
+    rest = who[end:]
+    if end == 0 or any(without_own(rest[at:]) != rest[at:] for at in range(len(rest))):
+        return one
+    return replace(one, of_other=True, person=who[:end], relation="")
+
+
+def _before(text: str, one: Assertion) -> str:
+    """The words of its clause before a value."""
+    return text[_range(_CLAUSE, text, one)[0] : one.start].strip()
 
 
 def _of_relative(one: Assertion) -> Assertion:
@@ -320,10 +343,13 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             value = value[: len(who.kin)]
         if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
             return
-        if fold(value) in fold(one.relation):
+        rest = value.replace(one.relation, "")
+        if fold(value) in fold(one.relation) or (len(rest) == 1 and unspaced(rest)):
             value = one.relation
         elif fold(one.relation) not in fold(value):
             value = _joined_words(one.relation, value)
+    if attribute == "has_condition" and value[0].isdigit():  # "5 months pregnant"
+        return
     if attribute == "studies" and _DEGREE.fullmatch(value) is not None:
         attribute = "education"
     if attribute == "age" and (years := _YEARS.search(value)) is not None:

@@ -21,7 +21,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import BUILT_IN, Attributes, attributes
+from embermem.core.attributes import BUILT_IN, Attributes, attributes, is_instruction
 from embermem.core.changes import EXTRACTIVE
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
@@ -142,8 +142,9 @@ class ExtractiveAnalyst:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
-            assertions = reader.read(replace(utterance, text=text), before)
-            found = asserted.added(found, text, screened, assertions, utterance.said_at)
+            looked_at = replace(utterance, text=text)
+            found = asserted.added(found, text, screened, reader.read(looked_at, before), utterance.said_at)
+            found = [pair for pair in found if _stands(pair[0], looked_at, reader)]
         about = About.USER if mine else About.AGENT
         twice = _told_twice(finding for finding, _ in found)
         for finding, language in found[: self._settings.max_facts]:
@@ -166,6 +167,13 @@ def _with_instructions(found: list[_Found], screened: str, said_at: datetime) ->
     taken = [(order.start, order.end) for order, _ in orders if not order.retracts]
     others = [pair for pair in found if all(pair[0].end <= start or end <= pair[0].start for start, end in taken)]
     return [*orders, *others]
+
+
+def _stands(finding: Finding, utterance: Utterance, reader: Reader) -> bool:
+    """Whether it is no request for one answer or task alone ("just give me the link")."""
+    if finding.retracts or not is_instruction(finding.attribute):
+        return True
+    return reader.stands(utterance, finding.start, finding.end) >= LEAST_STANDING
 
 
 def _of(finding: Finding) -> tuple[str, str, str]:
@@ -203,6 +211,8 @@ def _kept(finding: Finding, known: Attributes, about: About) -> Finding | None:
 
 _GENERAL = frozenset({"does", "feels", "owns", "says"})
 """What a statement is read as that no rule knows."""
+LEAST_STANDING = 0.6
+"""The probability from which a request is a wish for all that follows."""
 _DATES = frozenset({"birth_year", "birthday"})
 """What is a date itself needs no second one."""
 _ONCE = frozenset({"born_in"})

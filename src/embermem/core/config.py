@@ -50,7 +50,7 @@ _FITTED = (
 _FITTED_RELEVANCE = (
     "near the fit by bench/scripts/fit_confidence.sh; checked figures in docs/research/recall.md, Calibration"
 )
-_FITTED_HOLDS = "set so that confidence is near the share of contexts that hold all evidence; not fitted (ours)"
+_FITTED_HOLDS = "near the fit on the evidence that contexts of other corpora hold; docs/research/recall.md, Calibration"
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 
@@ -273,10 +273,8 @@ class Settings:
     relevance_share: float = _number(0.72, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
-    holds_base: float = _number(-1.5, _FITTED_HOLDS)
-    holds_answerable: float = _number(0.5, _FITTED_HOLDS)
-    holds_share: float = _number(0.26, _FITTED_HOLDS)
-    holds_paper_base: float = _number(-1.55, _FITTED_PAPER)
+    holds_base: float = _number(-1.0, _FITTED_HOLDS)
+    holds_answerable: float = _number(0.2, _FITTED_HOLDS)
 
     # Packing, preset `default`: docs/concepts/recall.md
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)

@@ -399,6 +399,10 @@ class Reader(Protocol):
         """What a message to the agent needs of memory. Pure; safe to call from several threads. Raises
         EmbedderError."""
 
+    def stands(self, utterance: Utterance, start: int, end: int) -> float:
+        """The probability that the request at text[start:end] is a wish for all that follows, and not for this answer
+        or task alone. Pure; safe to call from several threads. Raises EmbedderError."""
+
 
 class Analyst(Protocol):
     """Whatever reads pages and says what they mean. It proposes; the system applies."""

@@ -23,7 +23,7 @@ from embermem.languages.words import terms, unspaced
 from embermem.protocols import Assertion, Needs
 from embermem.reader.labels import PARTS
 from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
-from embermem.reader.queries import QueryNetwork
+from embermem.reader.perceptron import QUERIES, REQUESTS, Perceptron, needs, stands
 
 if TYPE_CHECKING:
     from embermem.core.types import Utterance
@@ -56,7 +56,7 @@ class TrainedReader:
         self._encoder = encoder
         self._lock = threading.Lock()
         self._network: Network | None = None
-        self._queries: QueryNetwork | None = None
+        self._perceptrons: dict[str, Perceptron] = {}
 
     @property
     def name(self) -> str:
@@ -78,11 +78,29 @@ class TrainedReader:
         shared = self._encoder.shared(query, QUERY)
         if shared is None:
             return Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=1.0, tells=0.0)
+        return needs(self._perceptron(QUERIES), shared.rows.astype(np.float32))
+
+    def stands(self, utterance: Utterance, start: int, end: int) -> float:
+        """The probability that a request at text[start:end] is a wish for all that follows; 0 where no piece is."""
+        for begin, last in passages_of(utterance):
+            shared = self._states(utterance, begin, last) if start < last and begin < end else None
+            if shared is None:
+                continue
+            ahead = len(named(utterance, utterance.text[begin:last])) - (last - begin) - begin
+            at = [i for i, (one, two) in enumerate(shared.places) if one - ahead < end and start < two - ahead]
+            if at:
+                first = shared.before + at[0]
+                rows = shared.rows.astype(np.float32)
+                return stands(self._perceptron(REQUESTS), rows, first, first + len(at))
+        return 0.0
+
+    def _perceptron(self, name: str) -> Perceptron:
         with self._lock:
-            if self._queries is None:
-                with as_file(files("embermem.reader") / "queries.safetensors") as path:
-                    self._queries = QueryNetwork(read_tensors(path)[0])
-        return self._queries.needs(shared.rows.astype(np.float32))
+            if not self._perceptrons:
+                with as_file(files("embermem.reader") / "perceptrons.safetensors") as path:
+                    arrays, _ = read_tensors(path)
+                    self._perceptrons = {one: Perceptron(arrays, one) for one in (QUERIES, REQUESTS)}
+            return self._perceptrons[name]
 
     def _states(self, utterance: Utterance, start: int, end: int) -> Shared | None:
         return self._encoder.shared(named(utterance, utterance.text[start:end]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
@@ -75,6 +74,12 @@ _TEMPLATES: Final = {
 `{k}` a kin word with its article, and its name ("a sister named Ana")."""
 _KIN_NAMED: Final = regex(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
 """A kin word and a name."""
+_IS_PLURAL: Final = regex(r".*(?:children|[^s]s)").fullmatch
+_STATES: Final = frozenset(
+    """pregnant expecting sick seasick carsick ill deaf blind colour-blind color-blind diabetic dyslexic autistic
+    asthmatic epileptic anaemic anemic coeliac celiac infertile disabled depressed bipolar""".split()
+)
+"""A condition that somebody is and does not have: "pregnant", "diabetic"."""
 
 
 def statement(attribute: str, value: str) -> str | None:
@@ -86,17 +91,16 @@ def statement(attribute: str, value: str) -> str | None:
     template = _TEMPLATES.get(attribute)
     if template is None:
         return None
+    if attribute == "has_condition" and value.lower() in _STATES:
+        template = _TEMPLATES["health"]
     if attribute == "role" and value.startswith("your "):
         value = f"the user's {value.removeprefix('your ')}"
     with_article = _with_article(value)
     if "{k}" in template:
         named = _KIN_NAMED.fullmatch(value)
         if named is not None:
-            one = (
-                named[1] if named[1].endswith("children") or re.search("[^s]s$", named[1]) else _with_article(named[1])
-            )
-            value = f"{one} named {named[2]}"
-        elif " " not in value:
+            value = f"{named[1] if _IS_PLURAL(named[1]) else _with_article(named[1])} named {named[2]}"
+        elif " " not in value and not _IS_PLURAL(value):
             value = with_article
         return template.replace("{k}", value, 1)
     as_noun = value if value.endswith("ed") else with_article

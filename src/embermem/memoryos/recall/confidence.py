@@ -1,8 +1,8 @@
 """Probabilities: that what was asked was said at all, that an utterance is evidence of it, that a context holds it.
 
-The first is a logistic regression on five signals, which reads only a few rows of the ranking. The other two calibrate
-it together with the scores. The weights of the first two are those of bench/scripts/fit_confidence.sh; figures:
-docs/research/recall.md.
+The first is a logistic regression on five signals, which reads only a few rows of the ranking. The second calibrates
+it together with the scores, the third alone: how much of a ranking is packed says nothing that carries over. The
+weights of the first two are those of bench/scripts/fit_confidence.sh; figures: docs/research/recall.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ __all__ = [
     "fitted_for",
     "holds",
     "is_of_memory",
-    "pages_hold",
     "relevances",
     "relevances_of_pages",
     "share_of_budget",
@@ -47,7 +46,7 @@ _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
 _EACH_SIDE = 8
 """How many utterances of whom the query names, and of all others, are held against each other."""
-_LEAST, _LEAST_SHARE = 1e-4, 0.01
+_LEAST, _LEAST_SHARE = 1e-9, 0.01
 """The least probability and share, and the greatest one's distance from 1, of which log odds are taken."""
 _ON_THE_DAY = 0.5
 """From how much on (index/dating.py) something was said of the days that a query names."""
@@ -113,24 +112,12 @@ def relevances_of_pages(scores: Sequence[float], settings: Settings) -> tuple[fl
     )
 
 
-def holds(answerable: float, share: float, settings: Settings) -> float:
-    """The probability that a context holds the answer, in [0, 1]; `share` is the share of the evidence that it is
-    expected to hold, if there is any. 0 where nothing can be answered."""
+def holds(answerable: float, settings: Settings) -> float:
+    """The probability that a context that is not empty holds the answer, in [0, 1]; 0 where nothing can be
+    answered."""
     if answerable <= 0.0:
         return 0.0
-    return equations.logistic(
-        settings.holds_base
-        + settings.holds_answerable * equations.log_odds(answerable, _LEAST)
-        + settings.holds_share * equations.log_odds(share, _LEAST_SHARE)
-    )
-
-
-def pages_hold(answerable: float, settings: Settings) -> float:
-    """The same in preset `paper`, which packs all that it finds, and whose scores are no shares."""
-    if answerable <= 0.0:
-        return 0.0
-    odds = equations.log_odds(answerable, _LEAST)
-    return equations.logistic(settings.holds_paper_base + settings.holds_answerable * odds)
+    return equations.logistic(settings.holds_base + settings.holds_answerable * equations.log_odds(answerable, _LEAST))
 
 
 def fitted_for(view: View) -> bool:

@@ -15,11 +15,14 @@ __all__ = ["instructions"]
 def instructions(view: View, people: People) -> tuple[Fact, ...]:
     """The user's own instructions that hold at the time of the query and that its scope lets be seen, the one that was
     said last first. None while it is undecided who the user is."""
+    table = view.snapshot.facts
+    places = sorted(
+        place for name, some in table.of_attribute.items() if is_instruction(name) for place in some.tolist()
+    )
     found = [
         (last, place, fact)
-        for place, fact in enumerate(view.snapshot.facts.rows)
-        if is_instruction(fact.attribute)
-        and people.is_user(fact.subject)
+        for place, fact in ((place, table.rows[place]) for place in places)
+        if people.is_user(fact.subject)
         and (fact.current or (view.query.valid_at is not None and not fact.archived))
         and _holds(fact, view.now)
         and (last := _last_said(fact, view)) is not None

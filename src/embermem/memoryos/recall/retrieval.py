@@ -7,7 +7,6 @@ In both, a tier that the setting `without` names is out of reach: docs/research/
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -49,7 +48,6 @@ from embermem.memoryos.recall.confidence import (
     answerable,
     fitted_for,
     holds,
-    pages_hold,
     relevances,
     relevances_of_pages,
     share_of_budget,
@@ -96,8 +94,7 @@ class Ranking:
     """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
     `rows` (in the snapshot), `scores` and `relevances` run in parallel, as far down as packing looks. `answerable` is
-    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates
-    (preset `default`).
+    the probability that what was asked was said at all.
     """
 
     view: View
@@ -105,7 +102,6 @@ class Ranking:
     scores: tuple[float, ...]
     relevances: tuple[float, ...]
     answerable: float
-    likely: float = 0.0
     newer: Mapping[int, int] = field(default_factory=dict)
     """By row the newest one that is surely of the same matter, for a query that asks for it as it is now."""
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
@@ -129,11 +125,6 @@ class Ranking:
             relevances=tuple(self.relevances[place] for place in kept),
             below=tuple(hit for hit in self.hits if (hit.relevance or 0.0) < least),
         )
-
-    def expected(self, places: Sequence[int]) -> float:
-        """The share of the evidence that the utterances at these places are expected to hold, if there is any."""
-        best = {self._seqs[place]: place for place in sorted(places, reverse=True)}
-        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in sorted(best.values()))
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
@@ -265,10 +256,7 @@ def _confidence(ranking: Ranking, packing: Packing) -> float:
     """How likely the text holds the answer; an overview that was asked for holds what is known."""
     if packing.overview:
         return 1.0
-    settings = ranking.view.settings
-    if settings.preset == "paper":
-        return pages_hold(ranking.answerable, settings)
-    return holds(ranking.answerable, ranking.expected(packing.places), settings)
+    return holds(ranking.answerable, ranking.view.settings) if packing.text else 0.0
 
 
 def _too_low(view: View, hit: Hit) -> LeftOut:
@@ -443,7 +431,6 @@ def _rank(view: View, wanted: int | None) -> Ranking:
         newer=newer,
         relevances=relevances(scores, likely, sure, settings),
         answerable=sure,
-        likely=likely,
         find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )

@@ -110,6 +110,11 @@ _AND_VERB = regex(
     re.IGNORECASE,
 )
 """Between a statement and a verb of the same speaker."""
+_IS_ASKED = regex(
+    r"(?:is|has been) (?:(?:try|struggl|attempt|wonder)ing\b|having (?:\w+ )?(?:trouble|difficult\w+|problems?|issues?)\b)"
+    r"|(?:make sure|understand|know|ensure|see)\b"
+)
+"""What somebody is at while they ask for it in the same sentence: "I'm trying to …, can you …?"."""
 _STOP = regex(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
 
 
@@ -129,7 +134,7 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
         for reading in readings(sentence, start, said_at, taken, following):
             if reading.finding.retracts:
                 yield reading.finding
-            else:
+            elif not (text.endswith("?", start, end) and _IS_ASKED.match(reading.finding.value)):
                 read.append(reading)
     read.sort(key=lambda one: (-one.score, one.finding.start))
     yield from (one.finding for k, one in enumerate(read) if one.score >= THRESHOLD + k * STEP)
