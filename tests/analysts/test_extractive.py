@@ -91,7 +91,7 @@ def test_the_tail_of_a_thread_is_what_its_first_page_may_continue() -> None:
 
 
 def test_thresholds_are_settings() -> None:
-    strict = ExtractiveAnalyst(ExtractiveSettings(continue_at_lexical=9.0))
+    strict = ExtractiveAnalyst(ExtractiveSettings(continue_at=1.0))
     first, second = page("I planted tomatoes outside."), page("I planted tomatoes outside again.", no=2, minutes=1)
     assert not strict.annotate(OWNER, {}, [first, second])[1].continues
 

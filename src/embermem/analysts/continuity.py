@@ -1,48 +1,79 @@
-"""Does a page go on with what its thread was about?"""
+"""Does a page go on with what its thread was about?
+
+A logistic regression on how soon it comes, how near its vector is, the words that it shares with its chain, and how much
+the user says: who goes on says little. The weights are those of reader/fit_continuity.py; figures:
+docs/research/understanding.md.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from embermem import languages
 from embermem.core.config import ExtractiveSettings
+from embermem.core.equations import logistic
 from embermem.core.types import PageView
-from embermem.languages.words import asks, terms
+from embermem.languages.words import terms
 
 _READ = 4_000
 """Characters of a side that are compared: topic shows early, and the cost stays bounded."""
+_WITH_VECTORS, _BY_WORDS = (0.85, -0.24, 11.01, -0.91, 4.53), (2.14, -0.30, 12.61, -0.67)
+"""The base, and the weights of the signs, the cosine last; the second where a page has no vector."""
+_SHIFTED = 4.0
+"""What the log odds lose for a page that begins with a change of topic."""
 
 _SHIFT = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.shift)})", re.IGNORECASE)
+_FEW = 2
+"""A page with so few content words ("yes, sure!") continues, and one that follows a chain of so few, unless it begins
+with a change of topic."""
 BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 
 
-def continues(before: PageView, summary: str, now: PageView, settings: ExtractiveSettings) -> bool:
-    """Whether `now` belongs to the chain that ends with `before` and reads `summary`.
+class Signs(NamedTuple):
+    """`gap`: ln(1 + minutes since the page before); `shared`: `cohesion` with that page and its chain's summary;
+    `said`: ln(1 + content words of what the user says); `cosine` of the two pages' vectors, None without them."""
 
-    A long silence ends a chain. Otherwise similarity of meaning (cosine, if both have a vector), shared words and
-    the words a page opens with are added up and compared with a threshold.
-    """
+    gap: float
+    shared: float
+    said: float
+    cosine: float | None
+
+
+def continues(before: PageView, summary: str, now: PageView, settings: ExtractiveSettings) -> bool:
+    """Whether `now` belongs to the chain that ends with `before` and reads `summary`; a long silence ends a chain."""
     if not before.page.utterances or not now.page.utterances:
         return False
-    gap = (now.page.said_at - before.page.utterances[-1].said_at).total_seconds()
-    if abs(gap) > settings.break_after_s:
+    if abs(_seconds(before, now)) > settings.break_after_s:
         return False
-    opening = _opening(now)
-    if _SHIFT.match(opening):
-        cue = -settings.shift_penalty
-    else:
-        answers = asks(before.page.utterances[-1].text.rstrip()) or not before.page.answered
-        cue = settings.cue_bonus * (bool(BACK.match(opening)) + bool(answers))
-    words_now, words_before = _terms(now), _terms(before) + Counter(terms(summary[:_READ]))
-    if cue >= 0 and min(len(words_now), len(words_before)) <= settings.few_terms:
+    is_shift = _SHIFT.match(_opening(now)) is not None
+    if not is_shift and min(len(_terms(now)), len(_terms(before) + Counter(terms(summary[:_READ])))) <= _FEW:
         return True  # filler goes on with what was said, and what follows filler that began a chain goes on with it
-    shared = cohesion(words_now, words_before)
-    cosine = _cosine(before, now)
-    if cosine is None:
-        return settings.cohesion_weight * shared + cue >= settings.continue_at_lexical
-    return settings.cosine_weight * cosine + settings.cohesion_weight * shared + cue >= settings.continue_at
+    found = signs(before, summary, now)
+    odds = _odds(_BY_WORDS, found[:-1]) if found.cosine is None else _odds(_WITH_VECTORS, (*found[:-1], found.cosine))
+    return logistic(odds - _SHIFTED * is_shift) >= settings.continue_at
+
+
+def signs(before: PageView, summary: str, now: PageView) -> Signs:
+    """What tells whether `now` goes on with `before` and its chain."""
+    return Signs(
+        gap=math.log1p(abs(_seconds(before, now)) / 60.0),
+        shared=cohesion(_terms(now), _terms(before) + Counter(terms(summary[:_READ]))),
+        said=math.log1p(len(terms(_said(now)))),
+        cosine=_cosine(before, now),
+    )
+
+
+def _odds(weights: Sequence[float], found: Sequence[float]) -> float:
+    return weights[0] + math.fsum(weight * one for weight, one in zip(weights[1:], found, strict=True))
+
+
+def _seconds(before: PageView, now: PageView) -> float:
+    return (now.page.said_at - before.page.utterances[-1].said_at).total_seconds()
 
 
 def cohesion(a: Counter[str], b: Counter[str]) -> float:
@@ -71,8 +102,14 @@ def _counted(text: str) -> Counter[str]:
     return Counter(terms(text))
 
 
+def _said(view: PageView) -> str:
+    """What the user says first, or else the first of the page."""
+    first = next((u for u in view.page.utterances if not u.role.agent_side), view.page.utterances[0])
+    return first.text[:_READ]
+
+
 def _opening(view: PageView) -> str:
-    return next((u.text for u in view.page.utterances if not u.role.agent_side), view.page.utterances[0].text)[:120]
+    return _said(view)[:120]
 
 
 def _cosine(a: PageView, b: PageView) -> float | None:

@@ -521,12 +521,7 @@ the last ones counted as whole: the longer it is, the more rarely it is read (ou
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractiveSettings:
-    """Limits and thresholds. All lengths are in characters unless the name says otherwise.
-
-    The continuity weights were set by hand; the two `continue_at` lie where neighbouring pages of one thread and pages
-    of different threads part best, with vectors of all-MiniLM-L6-v2.
-    Another embedder needs its own values.
-    """
+    """Limits and thresholds. All lengths are in characters unless the name says otherwise."""
 
     max_chars: int = 20_000
     """The part of each utterance that is read for facts, keywords and summaries."""
@@ -551,19 +546,8 @@ class ExtractiveSettings:
 
     break_after_s: float = 6 * 3600.0
     """A longer silence ends the chain."""
-    cosine_weight: float = 0.6
-    cohesion_weight: float = 0.7
-    cue_bonus: float = 0.05
-    """For a page that begins with a reference to the previous one ("that", "it", 那) or answers a question."""
-    shift_penalty: float = 0.45
-    """For a page that begins with a change of topic ("by the way", "anyway", 对了)."""
-    continue_at: float = 0.35
-    """The page continues its chain if the score reaches this."""
-    continue_at_lexical: float = 0.12
-    """The same if a page has no vector, by words and cues alone."""
-    few_terms: int = 2
-    """A page with so few content words ("yes, sure!") continues, and one that follows a chain of so few, unless it
-    begins with a change of topic."""
+    continue_at: float = 0.7
+    """The probability from which a page continues its chain."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
