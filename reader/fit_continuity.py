@@ -80,7 +80,9 @@ def main() -> None:
             of = writer == one
             weights = fitted(columns[~of], y[~of])
             p = 1.0 / (1.0 + np.exp(-weights[0] - columns[of] @ weights[1:]))
-            told = [(t, round(float((p[y[of]] >= t).mean()), 2), round(float((p[~y[of]] >= t).mean()), 2)) for t in LEAST]
+            told = [
+                (t, round(float((p[y[of]] >= t).mean()), 2), round(float((p[~y[of]] >= t).mean()), 2)) for t in LEAST
+            ]
             print(f"{one}: of {of.sum()} pages joined from, rightly, wrongly: {told}")
         print(f"{name}:", ", ".join(f"{one:.2f}" for one in fitted(columns, y)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from embermem import Memory
 from embermem.analysts import ExtractiveAnalyst
-from embermem.core.types import Utterance
+from embermem.core.types import Utterance, Vector
 from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Assertion, Needs
 
@@ -46,6 +46,9 @@ class TableReader:
 
     def needs(self, query: str) -> Needs:
         return Needs(advice=0.0, now=0.0, several=0.0, past=1.0, nothing=0.0, tells=0.0)
+
+    def wishes(self, request: Vector, embedder: str) -> Vector | None:
+        return None
 
     def stands(self, utterance: Utterance, start: int, end: int) -> float:
         return 1.0

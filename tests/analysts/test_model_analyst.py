@@ -332,7 +332,7 @@ def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
 
 
 def test_whether_a_page_continues_is_ours_to_say_where_nothing_of_its_note_was_said() -> None:
-    said = page("The ministry published the annual budget figures.", no=1)
+    said = page("The ministry published the annual budget figures.", no=1, minutes=90)
     fish = tail(page("Grey herons fish at the lake.", no=0))
     for keyword, continues in (("budget", True), ("bread", False)):
         wrong = note("p1", summary=BREAD["summary"], keywords=[keyword], continues=True)
@@ -347,7 +347,7 @@ def test_a_model_whose_last_notes_were_not_said_is_not_believed_of_what_continue
     with pytest.raises(ModelReplyError):
         made.annotate(OWNER, {}, [page(f"Grey herons fish at lake number {n}.", no=n, minutes=n) for n in range(1, 9)])
     fish = tail(page("Grey herons fish at the lake.", no=0))
-    (told,) = made.annotate(OWNER, fish, [page("The ministry published the annual budget figures.", no=9)])
+    (told,) = made.annotate(OWNER, fish, [page("The ministry published the annual budget figures.", no=9, minutes=90)])
     assert not told.continues
 
 
@@ -372,7 +372,7 @@ def test_a_model_that_could_not_note_pages_is_asked_for_facts_alone() -> None:
 
 
 def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() -> None:
-    batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
+    batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2, minutes=90)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
     swapped = notes(note("p1", summary=bread, keywords=["bread"]), note("p2", summary=herons, keywords=["heron"]))
     first, second = annotate(swapped, *batch)

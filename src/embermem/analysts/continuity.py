@@ -1,7 +1,7 @@
 """Does a page go on with what its thread was about?
 
-A logistic regression on how soon it comes, how near its vector is, the words that it shares with its chain, and how much
-the user says: who goes on says little. The weights are those of reader/fit_continuity.py; figures:
+A logistic regression on how soon it comes, how near its vector is, the words that it shares with its chain, and how
+much the user says: who goes on says little. The weights are those of reader/fit_continuity.py; figures:
 docs/research/understanding.md.
 """
 

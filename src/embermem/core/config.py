@@ -240,7 +240,7 @@ class Settings:
     )
     recall_wishes: float = _number(
         2.0,
-        "for a query that asks for advice, weight of an utterance that says what somebody wants, likes or may not",
+        "for a query that asks for advice, weight of an utterance on which a wish, a taste or a limit rests that holds",
         low=0.0,
     )
     recall_before: float = _number(

@@ -55,7 +55,8 @@ class Query:
     true. `facts` are the cosines of facts' own vectors to the query's, where they were asked for (preset `paper`).
     `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since another memory of the
     same user knows newer. `needs` is what a trained `reader` says that the text needs of memory, where there is one; in
-    `mode` inject a message that needs nothing gets nothing. Of utterances only those of the relevance `min_score` or
+    `mode` inject a message that needs nothing gets nothing. `wishes` is, for a request for advice, the vector that is
+    near to what bears on it (`Reader.wishes`). Of utterances only those of the relevance `min_score` or
     more are wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py):
     `vector`, `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and
     of their answers: they are parts of the query, and no hits.
@@ -76,6 +77,7 @@ class Query:
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     needs: Needs | None = None
+    wishes: Vector | None = field(default=None, compare=False, repr=False)
     reader: Reader | None = field(default=None, compare=False, repr=False)
     mode: Mode = "ask"
     min_score: float = 0.0

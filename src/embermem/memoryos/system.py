@@ -541,7 +541,7 @@ class MemoryOS:
         )
         asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona, moment))
         text = asked.in_full if settings.preset == "paper" else asked.searched
-        vector, tokens, facts, needs, notes = None, None, None, None, []
+        vector, tokens, facts, needs, wishes, notes = None, None, None, None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
@@ -552,6 +552,7 @@ class MemoryOS:
                 facts = self._facts_near(snapshot.persona, vector)
             elif self._parts.reader is not None:
                 needs = self._needs_of(query, self._parts.reader)
+                wishes = self._parts.reader.wishes(vector, self._parts.embedder.name)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
         asked = replace(
@@ -561,6 +562,7 @@ class MemoryOS:
             keywords=frozenset(self._parts.keywords(text, _QUERY_KEYWORDS)),
             facts=facts,
             needs=needs,
+            wishes=wishes,
             reader=self._parts.reader,
         )
         return snapshot, asked, tuple(notes)

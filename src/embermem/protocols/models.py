@@ -399,6 +399,11 @@ class Reader(Protocol):
         """What a message to the agent needs of memory. Pure; safe to call from several threads. Raises
         EmbedderError."""
 
+    def wishes(self, request: Vector, embedder: str) -> Vector | None:
+        """Of the vector of a request for advice that vector whose product with an utterance's vector is the logarithm
+        of how likely what it says bears on the request, up to a constant; None for vectors of an embedder that it does
+        not know. Pure; safe to call from several threads."""
+
     def stands(self, utterance: Utterance, start: int, end: int) -> float:
         """The probability that the request at text[start:end] is a wish for all that follows, and not for this answer
         or task alone. Pure; safe to call from several threads. Raises EmbedderError."""

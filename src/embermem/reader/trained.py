@@ -10,7 +10,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,12 @@ from embermem.protocols import Assertion, Needs
 from embermem.reader.labels import PARTS
 from embermem.reader.network import NAME, Judged, Network, Stretch, stretches
 from embermem.reader.perceptron import QUERIES, REQUESTS, Perceptron, needs, stands
+from embermem.reader.wishes import score
 
 if TYPE_CHECKING:
-    from embermem.core.types import Utterance
+    from numpy.typing import NDArray
+
+    from embermem.core.types import Utterance, Vector
 
 __all__ = ["BEFORE", "NAME", "TrainedReader"]
 
@@ -57,6 +60,7 @@ class TrainedReader:
         self._lock = threading.Lock()
         self._network: Network | None = None
         self._perceptrons: dict[str, Perceptron] = {}
+        self._wishes: Mapping[str, NDArray[Any]] = {}
 
     @property
     def name(self) -> str:
@@ -79,6 +83,16 @@ class TrainedReader:
         if shared is None:
             return Needs(advice=0.0, now=0.0, several=0.0, past=0.0, nothing=1.0, tells=0.0)
         return needs(self._perceptron(QUERIES), shared.rows.astype(np.float32))
+
+    def wishes(self, request: Vector, embedder: str) -> Vector | None:
+        """Of a request for advice what its vector is nearest to that bears on it; None for another encoder's."""
+        if embedder != self._encoder.name:
+            return None
+        with self._lock:
+            if not self._wishes:
+                with as_file(files("embermem.reader") / "wishes.safetensors") as path:
+                    self._wishes, _ = read_tensors(path)
+        return score(self._wishes, request)
 
     def stands(self, utterance: Utterance, start: int, end: int) -> float:
         """The probability that a request at text[start:end] is a wish for all that follows; 0 where no piece is."""

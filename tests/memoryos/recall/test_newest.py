@@ -7,7 +7,7 @@ from dataclasses import replace
 from talking import Line, fact, snapshot, unit
 
 from embermem.core.config import load
-from embermem.core.types import Persona
+from embermem.core.types import Persona, Role
 from embermem.index.query_context import Query
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.retrieval import rank, recall
@@ -88,3 +88,17 @@ def test_a_wish_that_holds_counts_more_for_who_asks_for_advice() -> None:
     hits = rank(memory, replace(asked, needs=replace(NOTHING, advice=1.0)), load(recall_wishes=9.0)).hits
     assert "gluten" in hits[0].utterance.text
     assert "wishes" in hits[0].channels
+
+
+def test_what_bears_on_a_request_for_advice_by_a_trained_likeness_counts_more_unless_the_agent_said_it() -> None:
+    lines = [
+        Line("Rome is full of people at Easter.", vector=(1.0, 0.0)),
+        Line("Bread makes me ill.", vector=(0.0, 1.0), thread="b"),
+        Line("Bread is good for you.", "Bot", vector=(0.0, 1.0), thread="c", role=Role.ASSISTANT),
+    ]
+    asked = Query(text="Where shall I eat in Rome?", vector=NEAR, budget=300, wishes=9.0 * unit(0.0, 1.0))
+    assert "Rome" in rank(snapshot(lines), asked, load()).hits[0].utterance.text
+    hits = rank(snapshot(lines), replace(asked, needs=replace(NOTHING, advice=1.0)), load()).hits
+    assert hits[0].utterance.text == "Bread makes me ill."
+    by_text = {hit.utterance.text: hit.channels["wishes"].raw for hit in hits}
+    assert by_text["Bread is good for you."] == 0.0 < by_text["Bread makes me ill."]

@@ -66,8 +66,8 @@ def test_it_and_the_confidence_tell_what_answers_from_what_does_not() -> None:
     wrong = asked("quantum tariffs", vector=unit(0.1, 0, 0, 1)).hits[0]
     assert (right.relevance or 0.0) > 0.5 > 0.05 > (wrong.relevance or 0.0)
 
-    assert asked("heron in the reeds", vector=unit(1, 0.2)).confidence > 0.6
-    assert asked("quantum tariffs", vector=unit(0, 0, 0, 1)).confidence < 0.1
+    assert asked("heron in the reeds", vector=unit(1, 0.2)).confidence > 0.5
+    assert asked("quantum tariffs", vector=unit(0, 0, 0, 1)).confidence < 0.2
 
     roomy = asked("heron in the reeds", vector=unit(1, 0.2)).confidence
     assert asked("heron in the reeds", vector=unit(1, 0.2), budget=1).confidence < roomy

@@ -1,5 +1,7 @@
 """Who asks for advice is told what that person wants, likes, avoids and may not, in whatever words and however long ago
-it was said: the utterances on which such facts rest that still hold count more."""
+it was said: what bears on the request by a trained likeness counts more (`reader/wishes.py`), and so do the utterances
+on which such facts rest that still hold.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ __all__ = ["needs_advice", "of_wishes"]
 
 _ADVICE = 0.3
 """The probability from which a query asks for advice: less would help no utterance up."""
+_BEARS = 0.6
+"""The weight of the trained likeness in the score: near 1 it would crowd out what else a long request is about."""
 _KINDS = frozenset((Kind.TASTE, Kind.HEALTH, Kind.PLAN, Kind.INSTRUCTION))
 
 
@@ -29,6 +33,24 @@ def needs_advice(view: View) -> float:
 
 
 def of_wishes(view: View) -> Floats:
+    """What each row that a person said counts more, shape (n,): by how likely it bears, without the mean, and by
+    `recall_wishes` where a wish, a taste, a limit or a plan rests on it that holds."""
+    by_agent = _by_agent(view)
+    found = view.settings.recall_wishes * _held(view, by_agent)
+    if view.query.wishes is None:
+        return found
+    bears = view.snapshot.dots(view.query.wishes, np.nan)
+    bears -= np.nanmean(bears) if np.isfinite(bears).any() else 0.0
+    return found + _BEARS * np.where(by_agent | np.isnan(bears), 0.0, bears)
+
+
+def _by_agent(view: View) -> NDArray[np.bool_]:
+    """Whether each row was said on the agent's side, shape (n,)."""
+    speakers, which = view.snapshot.speaking()
+    return np.array([role.agent_side for _, role in speakers], dtype=bool)[which]
+
+
+def _held(view: View, by_agent: NDArray[np.bool_]) -> Floats:
     """1 for each row that a person said and on which a wish, a taste, a limit or a plan rests that holds, shape
     (n,)."""
     facts = view.snapshot.facts
@@ -38,7 +60,6 @@ def of_wishes(view: View) -> Floats:
     if not stated.any():
         return found
     rows, inside = facts.found(view.snapshot.seqs[: view.n])
-    rows = rows[inside & stated[facts.source_seqs[0]]]
-    by_agent = [view.snapshot.utterances[row].role.agent_side for row in rows.tolist()]
-    found[rows[~np.array(by_agent, dtype=bool)]] = 1.0
+    found[rows[inside & stated[facts.source_seqs[0]]]] = 1.0
+    found[by_agent] = 0.0
     return view.texts.spread(found[view.texts.begins]) if not view.texts.are_rows else found

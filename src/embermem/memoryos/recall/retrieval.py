@@ -395,7 +395,7 @@ def _rank(view: View, wanted: int | None) -> Ranking:
     if is_long_request(view):
         fused = fused.plus("lately", settings.recall_lately, thread_recency(view))
     if (advice := needs_advice(view)) > 0.0:
-        fused = fused.plus("wishes", settings.recall_wishes * advice, of_wishes(view))
+        fused = fused.plus("wishes", advice, of_wishes(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
     places, told = widened(

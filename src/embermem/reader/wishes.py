@@ -1,0 +1,28 @@
+"""How near a request for advice is to what somebody said that bears on it, in whatever words.
+
+Of the vectors of a request and of an utterance, q and u, the score is s·q·u + (A q)·(B u) + w·u: a difference of two
+scores is the logarithm of how much likelier the one bears. Weights: `wishes.safetensors`, made by
+`reader/train_wishes.py` of `reader/data/wishes`; figures: `reader/CARD.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.core.types import Vector
+
+__all__ = ["score"]
+
+
+def score(weights: Mapping[str, NDArray[Any]], request: Vector) -> Vector:
+    """The vector (dim,) whose product with an utterance's vector is the score of the two. `weights` are the arrays of
+    `wishes.safetensors`: `query` and `said` (dim, rank), `bias` (dim,), `scale` (1,)."""
+    query, said, bias, scale = (weights[name].astype(np.float32) for name in ("query", "said", "bias", "scale"))
+    found: Vector = scale * request + said @ (request @ query) + bias
+    return found
