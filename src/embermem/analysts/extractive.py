@@ -235,7 +235,8 @@ def _proposal(
     elif field is not None and finding.attribute not in attributes():
         text = fields.statement(field, finding.value, language)
     elif finding.as_said:
-        text = f"{finding.attribute.replace('_', ' ')}: “{finding.value}”"
+        does = "asks" if is_instruction(finding.attribute) else finding.attribute.replace("_", " ")
+        text = f"{does}: “{finding.value}”"
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:

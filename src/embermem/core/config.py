@@ -273,8 +273,8 @@ class Settings:
     relevance_share: float = _number(0.72, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
-    holds_base: float = _number(-1.0, _FITTED_HOLDS)
-    holds_answerable: float = _number(0.2, _FITTED_HOLDS)
+    holds_base: float = _number(-0.6, _FITTED_HOLDS)
+    holds_answerable: float = _number(0.225, _FITTED_HOLDS)
 
     # Packing, preset `default`: docs/concepts/recall.md
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
