@@ -50,9 +50,6 @@ class TableReader:
     def wishes(self, request: Vector, embedder: str) -> Vector | None:
         return None
 
-    def stands(self, utterance: Utterance, start: int, end: int) -> float:
-        return 1.0
-
 
 def reading_with(memory: Memory, reader: TableReader) -> Memory:
     """The memory, which now reads with this trained reader."""

@@ -1,6 +1,6 @@
 """How segments part marked talk: segments of one page, purity, and B-cubed of pages by segment against the matters.
 
-    bench/scripts/topics.sh [FILE…] [--titles]
+    bench/scripts/topics.sh [FILE…] [--limit N] [--titles]
 
 Each line of a file (default: bench/sets/topics.jsonl) is a conversation whose exchanges are marked with the matter that
 they are of. Exchanges marked as asides count as matters of their own, and not in B-cubed. `--titles` prints the title
@@ -55,6 +55,7 @@ def b_cubed(pages: Pages) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*", default=[SETS / "topics.jsonl"])
+    parser.add_argument("--limit", type=int, help="so many conversations of each file only")
     parser.add_argument("--titles", action="store_true")
     given = parser.parse_args()
     for path in given.files:
@@ -62,7 +63,7 @@ def main() -> None:
         pure = total = kept = 0
         precision = recall = 0.0
         with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "m.db", background=False) as memory:
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in path.read_text(encoding="utf-8").splitlines()[: given.limit]:
                 pages = stored(memory, json.loads(line), titles=given.titles)
                 segments = Counter(segment for segment, _ in pages.values())
                 sizes += segments.values()

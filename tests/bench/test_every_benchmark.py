@@ -56,6 +56,7 @@ COMMANDS = {
     "study_memory_map.sh": "{long} --out {out} --no-model",
     "study_presets.sh": "{threads} --out {out} --no-model --limit 1",
     "systems.sh": "{out} {threads} --no-model --limit 1",
+    "topics.sh": "--limit 1",
     "workers.sh": "--owners 2 --wait 0.05",
 }
 """The arguments that make each of them small."""

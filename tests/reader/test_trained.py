@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from embermem.analysts.extractive import LEAST_STANDING
+from embermem.analysts.asserted import LEAST_OF
 from embermem.core.types import PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.embedders.e5 import E5
 from embermem.embedders.weights import find_weights
@@ -83,14 +83,10 @@ def test_whose_relative_is_told_of() -> None:
 @pytest.mark.parametrize(
     ("text", "words", "stands"),
     [
-        ("please don't use bullet points with me, i read this on a tiny phone", "please don't use bullet points", True),
+        ("please don't use bullet points with me, i read this on a tiny phone", "use bullet points", True),
         ("Antworte mir ab jetzt bitte immer auf Deutsch.", "Antworte mir ab jetzt bitte immer auf Deutsch", True),
-        (
-            "non proporre mai canditi a me, li odio. grazie",
-            "non proporre mai canditi a me",
-            True,
-        ),
-        ("以后别再叫我王先生了，叫我老王就行", "以后别再叫我王先生了", True),
+        ("call me Jo pls, never Joanna", "call me Jo", True),
+        ("以后回答我别用表情符号", "别用表情", True),
         ("Stop asking and just give me the booking link already!", "Stop asking and just give me", False),
         ("Show me the three options for the flight now.", "Show me the three options", False),
         ("Don't worry about the garden for now, finish the draft.", "Don't worry about the garden", False),
@@ -99,5 +95,6 @@ def test_whose_relative_is_told_of() -> None:
 def test_a_wish_for_all_that_follows_is_told_from_a_request_for_this_answer(
     text: str, words: str, stands: bool
 ) -> None:
-    start = text.index(words)
-    assert (TrainedReader(E5()).stands(said(text), start, start + len(words)) >= LEAST_STANDING) == stands
+    read = TrainedReader(E5()).read(said(text), None)
+    found = [one for one in read if one.attribute == "instruction" and one.confidence >= LEAST_OF["instruction"]]
+    assert any(words in text[one.start : one.end] for one in found) == stands

@@ -38,6 +38,7 @@ LEAST_DEATH = 0.93
 LEAST_DOUBT = 0.5
 LEAST_OF = {
     **dict.fromkeys(("has_relative", "knows"), 0.63),
+    "instruction": 0.75,
     **dict.fromkeys(("cannot", "diet", "likes", "speaks"), 0.73),
     "wants_to": 0.78,
     **dict.fromkeys(("age", "has_condition", "owns", "works_as", "works_at"), 0.82),

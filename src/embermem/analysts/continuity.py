@@ -31,12 +31,11 @@ _SHIFT = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.shift)
 _FEW = 2
 """A page with so few content words ("yes, sure!") continues, and one that follows a chain of so few, unless it begins
 with a change of topic."""
-BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 
 
 class Signs(NamedTuple):
     """`gap`: ln(1 + minutes since the page before); `shared`: `cohesion` with that page and its chain's summary;
-    `said`: ln(1 + content words of what the user says); `cosine` of the two pages' vectors, None without them."""
+    `said`: ln(1 + content words of what the user says first); `cosine` of the two pages' vectors, None without them."""
 
     gap: float
     shared: float

@@ -142,9 +142,8 @@ class ExtractiveAnalyst:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
-            looked_at = replace(utterance, text=text)
-            found = asserted.added(found, text, screened, reader.read(looked_at, before), utterance.said_at)
-            found = [pair for pair in found if _stands(pair[0], looked_at, reader)]
+            assertions = reader.read(replace(utterance, text=text), before)
+            found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
         twice = _told_twice(finding for finding, _ in found)
         for finding, language in found[: self._settings.max_facts]:
@@ -167,13 +166,6 @@ def _with_instructions(found: list[_Found], screened: str, said_at: datetime) ->
     taken = [(order.start, order.end) for order, _ in orders if not order.retracts]
     others = [pair for pair in found if all(pair[0].end <= start or end <= pair[0].start for start, end in taken)]
     return [*orders, *others]
-
-
-def _stands(finding: Finding, utterance: Utterance, reader: Reader) -> bool:
-    """Whether it is no request for one answer or task alone ("just give me the link")."""
-    if finding.retracts or not is_instruction(finding.attribute):
-        return True
-    return reader.stands(utterance, finding.start, finding.end) >= LEAST_STANDING
 
 
 def _of(finding: Finding) -> tuple[str, str, str]:
@@ -211,8 +203,6 @@ def _kept(finding: Finding, known: Attributes, about: About) -> Finding | None:
 
 _GENERAL = frozenset({"does", "feels", "owns", "says"})
 """What a statement is read as that no rule knows."""
-LEAST_STANDING = 0.6
-"""The probability from which a request is a wish for all that follows."""
 _DATES = frozenset({"birth_year", "birthday"})
 """What is a date itself needs no second one."""
 _ONCE = frozenset({"born_in"})
@@ -234,9 +224,10 @@ def _proposal(
         text = language.no_longer(finding.attribute, finding.value)
     elif field is not None and finding.attribute not in attributes():
         text = fields.statement(field, finding.value, language)
+    elif finding.as_said and is_instruction(finding.attribute):
+        text = f"asks: “{finding.value}”" if language is ENGLISH else language.statement("instruction", finding.value)
     elif finding.as_said:
-        does = "asks" if is_instruction(finding.attribute) else finding.attribute.replace("_", " ")
-        text = f"{does}: “{finding.value}”"
+        text = f"{finding.attribute.replace('_', ' ')}: “{finding.value}”"
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:

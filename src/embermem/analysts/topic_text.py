@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages
-from embermem.analysts.continuity import BACK
 from embermem.analysts.memoized import memoized, term_set
 from embermem.analysts.summary import NAMES_OR_NUMBERS, SMALL_TALK, overlap
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
@@ -47,6 +46,8 @@ _FACT = 0.3
 """What a sentence that a fact rests on tells more of its page's matter."""
 _FIRST, _AGAIN = 0.6, 0.2
 """The same for the first sentence of its page, and for each word that another message of the page has too."""
+_BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
+"""What begins with a reference to what was said before."""
 _CLAUSES = 3
 """Sentences of a page of which a clause may be a title."""
 _BRACKETS = regex(r"\s*\[[^\]\n]{0,400}\]")
@@ -200,7 +201,7 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
     worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(NAMES_OR_NUMBERS.search(text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
 

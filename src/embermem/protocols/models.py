@@ -347,7 +347,8 @@ class Assertion:
     word of kin or the like that is said with it; text[time[0]:time[1]] says when. `tense` is past, now or future;
     `negated`: it is said not to be so.
     `change`: whether it begins, ends, or is corrected ("fix"), or none. `event`: the words are not the value, but say
-    what happened ("dumped me"). `confidence` is in [0, 1].
+    what happened ("dumped me"). `confidence` is in [0, 1]; of an instruction it is that of a wish for all that follows,
+    and not for one answer or task alone.
     """
 
     attribute: str
@@ -403,10 +404,6 @@ class Reader(Protocol):
         """Of the vector of a request for advice that vector whose product with an utterance's vector is the logarithm
         of how likely what it says bears on the request, up to a constant; None for vectors of an embedder that it does
         not know. Pure; safe to call from several threads."""
-
-    def stands(self, utterance: Utterance, start: int, end: int) -> float:
-        """The probability that the request at text[start:end] is a wish for all that follows, and not for this answer
-        or task alone. Pure; safe to call from several threads. Raises EmbedderError."""
 
 
 class Analyst(Protocol):

@@ -9,6 +9,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from embermem.core.types import Utterance, Vector
+
+    Floats = NDArray[np.float32]
 
 __all__ = ["BEFORE", "NAME", "TrainedReader"]
 
@@ -94,20 +97,6 @@ class TrainedReader:
                     self._wishes, _ = read_tensors(path)
         return score(self._wishes, request)
 
-    def stands(self, utterance: Utterance, start: int, end: int) -> float:
-        """The probability that a request at text[start:end] is a wish for all that follows; 0 where no piece is."""
-        for begin, last in passages_of(utterance):
-            shared = self._states(utterance, begin, last) if start < last and begin < end else None
-            if shared is None:
-                continue
-            ahead = len(named(utterance, utterance.text[begin:last])) - (last - begin) - begin
-            at = [i for i, (one, two) in enumerate(shared.places) if one - ahead < end and start < two - ahead]
-            if at:
-                first = shared.before + at[0]
-                rows = shared.rows.astype(np.float32)
-                return stands(self._perceptron(REQUESTS), rows, first, first + len(at))
-        return 0.0
-
     def _perceptron(self, name: str) -> Perceptron:
         with self._lock:
             if not self._perceptrons:
@@ -143,7 +132,13 @@ class TrainedReader:
             parts = {tag: [words(one) for one in found if one.tag == tag] for tag in PARTS}
             judged = network.judged(states, found)
             made += [_assertion(utterance.text, one, words(one.stretch), parts) for one in judged]
-        return [one for one in made if one is not None]
+        told = [one for one in made if one is not None]
+        return [self._standing(one, rows, shared.before, places) if _is_request(one) else one for one in told]
+
+    def _standing(self, one: Assertion, rows: Floats, before: int, places: Sequence[_Span]) -> Assertion:
+        """An instruction with the confidence that it is one for all that follows."""
+        at = [before + i for i, (start, end) in enumerate(places) if start < one.end and one.start < end]
+        return replace(one, confidence=one.confidence * stands(self._perceptron(REQUESTS), rows, at[0], at[-1] + 1))
 
     def _load(self) -> Network:
         with self._lock:
@@ -152,6 +147,10 @@ class TrainedReader:
                     arrays, _ = read_tensors(path)
                     self._network = Network(arrays, path)
             return self._network
+
+
+def _is_request(one: Assertion) -> bool:
+    return one.attribute == "instruction" and one.change != "end"
 
 
 def _parts(text: str, places: Sequence[_Span], first: int) -> Iterator[_Span]:

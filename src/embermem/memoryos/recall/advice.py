@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["needs_advice", "of_wishes"]
 
-_ADVICE = 0.3
+_ADVICE = 0.5
 """The probability from which a query asks for advice: less would help no utterance up."""
 _BEARS = 0.6
 """The weight of the trained likeness in the score: near 1 it would crowd out what else a long request is about."""
