@@ -35,7 +35,8 @@ ASIDE = "aside"
 
 def noted(conversation: dict[str, Any], memory: Memory) -> Iterator[tuple[Signs, bool]]:
     """The signs of the pages of a conversation, each with whether it is of the matter of the one before."""
-    owner, matters = memory.of(conversation["id"], agent="Assistant"), {}
+    owner = memory.of(conversation["id"], agent="Assistant")
+    matters: dict[str, str] = {}
     found: list[tuple[Signs, bool]] = []
 
     def recorded(before: Any, summary: str, now: Any, _: object) -> bool:
@@ -70,8 +71,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "m.db", background=False) as memory:
         for path in sorted((HERE / "data" / "topics").glob("*.jsonl")):
             for line in path.read_text(encoding="utf-8").splitlines():
-                for one, is_same in noted(json.loads(line), memory):
-                    rows.append([0.0 if sign is None else sign for sign in one])
+                for found, is_same in noted(json.loads(line), memory):
+                    rows.append([0.0 if sign is None else sign for sign in found])
                     same.append(is_same)
                     writers.append(path.stem)
     x, y, writer = np.array(rows), np.array(same), np.array(writers)

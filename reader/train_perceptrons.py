@@ -57,7 +57,7 @@ class Data(NamedTuple):
 
     def of(self, some: NDArray[np.bool_]) -> Data:
         """Some of them."""
-        return Data(*(one[some] for one in self))
+        return Data(self.inputs[some], self.kinds[some], self.writers[some], self.weights[some])
 
 
 def queries(encoder: E5) -> Data:
@@ -155,7 +155,8 @@ def main() -> None:
     given = parser.parse_args()
     torch.manual_seed(given.seed)
     torch.set_num_threads(1)
-    encoder, weights = E5(given.weights), {}
+    encoder = E5(given.weights)
+    weights: dict[str, NDArray[np.float16]] = {}
     for name, data, kind in (
         (QUERIES, queries(encoder), NEEDS.index("nothing")),
         (REQUESTS, requests(encoder), STANDS.index("once")),

@@ -179,3 +179,16 @@ def test_a_length_of_time_is_no_condition() -> None:
     text = "I'm 5 months pregnant"
     found = told(text, at(text, "5 months", attribute="has_condition"), at(text, "pregnant", attribute="has_condition"))
     assert found == [("user", "has_condition", "pregnant", False)]
+
+
+def test_an_instruction_is_told_with_its_whole_clause() -> None:
+    text = "hi, you dont need to call me miss, just ask"
+    assert told(text, at(text, "call me miss", attribute="instruction")) == [
+        ("user", "instruction", "you dont need to call me miss", False)
+    ]
+
+
+def test_a_diet_that_is_new_ends_no_other() -> None:
+    text = "turns out i'm vegetarian now"
+    found = told(text, at(text, "vegetarian", attribute="diet", change="begin"))
+    assert [(attribute, ends) for _, attribute, _, ends in found] == [("diet", False)]

@@ -68,7 +68,7 @@ _ENDS_ALONE = _PEOPLE | frozenset(("works_as", "works_at", "lives_in", "studies"
 _MISTAKEN = frozenset({"works_as", "works_at", "studies_at"})
 """Attributes of which much is read that is none: who acts, talks or pastes seems to work and to study."""
 _NEW = frozenset({"begin", "fix"})
-_CHANGED = frozenset({"diet", "studies"})
+_CHANGED = frozenset({"studies"})
 """Attributes of several values of which one that says that it is new takes the place of the only one that is known."""
 _FIXED = _PEOPLE | {"plans"}
 """Attributes of several values of which a corrected one takes the place of that of its matter or relation."""
@@ -355,7 +355,7 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
         attribute = "education"
     if attribute == "age" and (years := _YEARS.search(value)) is not None:
         value = years.group()
-    if attribute in {"cannot", "diet"}:
+    if attribute in {"cannot", "diet", "instruction"}:
         value = _clause(text, one)
     if attribute in {"instruction", "wants_to"} and " " not in value and not unspaced(value[0]):
         return
@@ -377,7 +377,7 @@ def _is_person(one: Assertion) -> bool:
 
 
 def _clause(text: str, one: Assertion) -> str:
-    """The clause of a value: what somebody does not eat is not told without its "not"."""
+    """The clause of a value: what somebody does not eat, or need not be called, is not told without its "not"."""
     return _between(_CLAUSE, text, one)
 
 
