@@ -192,3 +192,15 @@ def test_a_diet_that_is_new_ends_no_other() -> None:
     text = "turns out i'm vegetarian now"
     found = told(text, at(text, "vegetarian", attribute="diet", change="begin"))
     assert [(attribute, ends) for _, attribute, _, ends in found] == [("diet", False)]
+
+
+def test_a_name_that_is_said_to_be_of_a_relative_is_not_the_speaker_s() -> None:
+    name = {"attribute": "name", "relation": "表姐"}
+    text = "张欣怡是我的表姐，她是硕士。"
+    assert told(text, at(text, "张欣怡", **name)) == [("user", "has_relative", "表姐张欣怡", False)]
+    degree = at(text, "硕士", attribute="education", of_other=True, person="欣怡")
+    assert ("张欣怡", "education", "硕士", False) in told(text, at(text, "张欣怡", **name), degree)
+    own = "我是张欣怡，刘伟的表姐"
+    assert told(own, at(own, "张欣怡", **name)) == [("user", "name", "张欣怡", False)]
+    both = "I'm Ana and this is my sister"
+    assert told(both, at(both, "Ana", attribute="name", relation="sister")) == [("user", "name", "Ana", False)]

@@ -141,13 +141,13 @@ def found(
         for one in assertions
         if HIDDEN not in screened[one.start : one.end] and not _is_not_meant(screened, one.start)
     ]
-    whole = [_of_relative(_of_kin(text, _denied(text, one))) for one in _joined(text, own)]
+    whole = [_of_relative(_of_kin(text, _introduced(text, _denied(text, one)))) for one in _joined(text, own)]
     taken: list[_Span] = []
     over = [one for one in whole if one.event and one.change == "end" and one.confidence >= LEAST_END]
     ended = {_ended_with(text, one, whole) for one in over}
     named = {fold(one.relation) for one in whole if one.attribute in _KIN and not _is_relation(text, one)}
     for one in sorted(whole, key=lambda one: -one.confidence):
-        value, of_whom = text[one.start : one.end], _subject(one, whole)
+        value, of_whom = text[one.start : one.end], _subject(text, one, whole)
         if (
             of_whom is None
             or (one.attribute in _MISTAKEN and called(value).kin)
@@ -187,6 +187,17 @@ def _denied(text: str, one: Assertion) -> Assertion:
     if one.attribute != "allergic_to" or one.change != "none" or _NO_ALLERGY(_clause(text, one)) is None:
         return one
     return replace(one, negated=True, confidence=max(one.confidence, LEAST_CHANGE))
+
+
+def _introduced(text: str, one: Assertion) -> Assertion:
+    """Of a name with which a clause begins that goes on to say whose relative that is, that there is one:
+    张欣怡是我的表姐."""
+    at = text.find(one.relation, one.end) if one.relation else -1
+    if one.attribute != "name" or one.of_other or at < 0 or _before(text, one) or _CLAUSE.search(text, one.end, at):
+        return one
+    ends = at + len(one.relation)
+    is_own = any(without_own(text[begin:ends]) == one.relation for begin in range(one.end, at))
+    return replace(one, attribute="has_relative") if is_own else one
 
 
 def _of_kin(text: str, one: Assertion) -> Assertion:
@@ -393,13 +404,14 @@ def _range(marks: re.Pattern[str], text: str, one: Assertion) -> _Span:
     return begin, next((mark.start() for mark in marks.finditer(text, one.end)), len(text))
 
 
-def _subject(one: Assertion, all_: Sequence[Assertion]) -> tuple[str, str] | None:
+def _subject(text: str, one: Assertion, all_: Sequence[Assertion]) -> tuple[str, str] | None:
     """The subject of a finding, and a word of kin that no language knows: the person whom the message names, or the one
     relative of whom it speaks; None where it is told of somebody who is not named."""
     if not one.of_other:
         return USER, ""
-    if one.person:
-        return one.person, ""
+    if one.person:  # in a script without spaces it may be cut: 欣怡 of 张欣怡
+        names = (text[other.start : other.end] for other in all_ if _is_person(other) and unspaced(one.person[0]))
+        return next((name for name in names if name.endswith(one.person)), one.person), ""
     others = [other for other in all_ if other.attribute in _KIN and other is not one]
     relations = {fold(other.relation): other.relation for other in others if other.relation}
     words = [one.relation] if one.relation and one.attribute not in _KIN else [*relations.values()]
