@@ -81,11 +81,12 @@ def test_weeks_later_the_park_is_remembered_and_who_longs_for_a_burger_is_known_
     text = asked(mia, WETLAND)
     assert all(word in text for word in ("wetland park", "scenery", "run on the boardwalk", "squirrels", "2026-04-04"))
     assert "budget meeting" not in text
-    assert "Vienna" not in text
+    fills = mia.recall(WETLAND, at=ASKED).preset == "paper"  # its k pages, whatever they are of
+    assert fills or "Vienna" not in text
 
     text = asked(mia, BURGER)
     assert "lose weight" in text or "get fit" in text
-    assert "Vienna" not in text
+    assert fills or "Vienna" not in text
 
 
 def test_what_is_often_asked_for_becomes_part_of_who_the_user_is(tmp_path: Path) -> None:
