@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
+from fit_newest import fitted
 
 from embermem.analysts.continuity import Signs, signs
 from embermem.memory import Memory
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HERE = Path(__file__).parent
-SHRUNK, ROUNDS = 3e-3, 60
+SHRUNK = 3e-3
+"""The penalty on squares, for each page."""
 LEAST = (0.6, 0.7, 0.75, 0.8, 0.85)
-ASIDE = "aside"
 
 
 def noted(conversation: dict[str, Any], memory: Memory) -> Iterator[tuple[Signs, bool]]:
@@ -54,16 +55,9 @@ def noted(conversation: dict[str, Any], memory: Memory) -> Iterator[tuple[Signs,
     yield from found
 
 
-def fitted(x: Floats, y: NDArray[np.bool_]) -> Floats:
-    """The base and the weights of a logistic regression, by Newton's method."""
-    x = np.column_stack((np.ones(len(x)), x))
-    penalty = SHRUNK * len(x) * np.diag([0.0, *x[:, 1:].std(axis=0) ** 2])
-    weights = np.zeros(x.shape[1])
-    for _ in range(ROUNDS):
-        p = 1.0 / (1.0 + np.exp(-x @ weights))
-        slope = (x * (p * (1.0 - p))[:, None]).T @ x + penalty
-        weights = weights - np.linalg.solve(slope, x.T @ (p - y) + penalty @ weights)
-    return weights
+def weights_of(x: Floats, y: NDArray[np.bool_]) -> Floats:
+    """The base and the weights of a logistic regression."""
+    return np.roll(fitted(x, y.astype(np.float64), SHRUNK * len(x)), 1)
 
 
 def main() -> None:
@@ -79,13 +73,13 @@ def main() -> None:
     for name, columns in (("with vectors", x), ("by words", x[:, :-1])):
         for one in sorted(set(writers)):
             of = writer == one
-            weights = fitted(columns[~of], y[~of])
+            weights = weights_of(columns[~of], y[~of])
             p = 1.0 / (1.0 + np.exp(-weights[0] - columns[of] @ weights[1:]))
             told = [
                 (t, round(float((p[y[of]] >= t).mean()), 2), round(float((p[~y[of]] >= t).mean()), 2)) for t in LEAST
             ]
             print(f"{one}: of {of.sum()} pages joined from, rightly, wrongly: {told}")
-        print(f"{name}:", ", ".join(f"{one:.2f}" for one in fitted(columns, y)))
+        print(f"{name}:", ", ".join(f"{one:.2f}" for one in weights_of(columns, y)))
 
 
 if __name__ == "__main__":

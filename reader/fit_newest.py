@@ -84,11 +84,11 @@ def _day(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(hour=12, tzinfo=UTC)
 
 
-def fitted(signs: Floats, replaced: Floats) -> Floats:
+def fitted(signs: Floats, replaced: Floats, shrunk: float = SHRUNK) -> Floats:
     """The weights of a logistic regression with ridge penalty, and its base last (Newton's method)."""
     mean, spread = signs.mean(axis=0), signs.std(axis=0) + 1e-9
     inputs = np.column_stack(((signs - mean) / spread, np.ones(len(signs))))
-    penalty = np.diag([SHRUNK] * signs.shape[1] + [0.0])
+    penalty = np.diag([shrunk] * signs.shape[1] + [0.0])
     weights = np.zeros(inputs.shape[1])
     for _ in range(ROUNDS):
         told = 1.0 / (1.0 + np.exp(-inputs @ weights))

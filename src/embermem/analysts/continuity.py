@@ -50,7 +50,7 @@ def continues(before: PageView, summary: str, now: PageView, settings: Extractiv
     if abs(_seconds(before, now)) > settings.break_after_s:
         return False
     is_shift = _SHIFT.match(_opening(now)) is not None
-    if not is_shift and min(len(_terms(now)), len(_terms(before) + Counter(terms(summary[:_READ])))) <= _FEW:
+    if not is_shift and min(len(_terms(now)), len(_so_far(before, summary))) <= _FEW:
         return True  # filler goes on with what was said, and what follows filler that began a chain goes on with it
     found = signs(before, summary, now)
     odds = _odds(_BY_WORDS, found[:-1]) if found.cosine is None else _odds(_WITH_VECTORS, (*found[:-1], found.cosine))
@@ -61,7 +61,7 @@ def signs(before: PageView, summary: str, now: PageView) -> Signs:
     """What tells whether `now` goes on with `before` and its chain."""
     return Signs(
         gap=math.log1p(abs(_seconds(before, now)) / 60.0),
-        shared=cohesion(_terms(now), _terms(before) + Counter(terms(summary[:_READ]))),
+        shared=cohesion(_terms(now), _so_far(before, summary)),
         said=math.log1p(len(terms(_said(now)))),
         cosine=_cosine(before, now),
     )
@@ -95,9 +95,15 @@ def _terms(view: PageView) -> Counter[str]:
     return _counted("\n".join(u.text[:_READ] for u in view.page.utterances[:8]))
 
 
+def _so_far(before: PageView, summary: str) -> Counter[str]:
+    """The terms of a page and of what its chain says."""
+    return _terms(before) + _counted(summary[:_READ])
+
+
 @lru_cache(maxsize=16)
 def _counted(text: str) -> Counter[str]:
-    """The terms of a page, which is compared twice: with the one before it and with the one after it."""
+    """The terms of a page, which is compared twice: with the one before it and with the one after it; of a chain's
+    summary, which is looked at twice."""
     return Counter(terms(text))
 
 

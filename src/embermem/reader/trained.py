@@ -94,7 +94,7 @@ class TrainedReader:
         with self._lock:
             if not self._wishes:
                 with as_file(files("embermem.reader") / "wishes.safetensors") as path:
-                    self._wishes, _ = read_tensors(path)
+                    self._wishes = {name: one.astype(np.float32) for name, one in read_tensors(path)[0].items()}
         return score(self._wishes, request)
 
     def _perceptron(self, name: str) -> Perceptron:

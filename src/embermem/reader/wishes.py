@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,7 +20,6 @@ __all__ = ["score"]
 
 def score(weights: Mapping[str, NDArray[Any]], request: Vector) -> Vector:
     """The vector (dim,) whose product with an utterance's vector is the score of the two. `weights` are the arrays of
-    `wishes.safetensors`: `query` and `said` (dim, rank), `bias` (dim,), `scale` (1,)."""
-    query, said, bias, scale = (weights[name].astype(np.float32) for name in ("query", "said", "bias", "scale"))
-    found: Vector = scale * request + said @ (request @ query) + bias
+    `wishes.safetensors` as float32: `query` and `said` (dim, rank), `bias` (dim,), `scale` (1,)."""
+    found: Vector = weights["scale"] * request + weights["said"] @ (request @ weights["query"]) + weights["bias"]
     return found
