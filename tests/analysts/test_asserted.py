@@ -170,9 +170,9 @@ def test_what_a_clause_says_of_a_relative_with_whom_it_begins_is_said_of_the_rel
 
 
 def test_a_name_of_one_character_behind_a_word_of_kin_is_none() -> None:
-    text = "我的上司特喜欢旅游。"
-    person = at(text, "上司特", attribute="knows", relation="上司")
-    assert told(text, person) == [("user", "knows", "上司", False)]
+    text = "我的哥哥特喜欢旅游。"
+    person = at(text, "哥哥特", attribute="has_relative", relation="哥哥")
+    assert told(text, person) == [("user", "has_relative", "哥哥", False)]
 
 
 def test_a_length_of_time_is_no_condition() -> None:
@@ -204,3 +204,10 @@ def test_a_name_that_is_said_to_be_of_a_relative_is_not_the_speaker_s() -> None:
     assert told(own, at(own, "张欣怡", **name)) == [("user", "name", "张欣怡", False)]
     both = "I'm Ana and this is my sister"
     assert told(both, at(both, "Ana", attribute="name", relation="sister")) == [("user", "name", "Ana", False)]
+
+
+def test_an_acquaintance_without_a_name_is_no_fact_and_a_relative_is() -> None:
+    text = "my boss and my sister were there"
+    boss, sister = at(text, "boss", attribute="knows"), at(text, "sister", attribute="has_relative")
+    assert told(text, replace(boss, relation="boss")) == []
+    assert told(text, replace(sister, relation="sister")) == [("user", "has_relative", "sister", False)]

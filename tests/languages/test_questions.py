@@ -25,3 +25,11 @@ def test_a_question_is_known_by_what_it_asks_for() -> None:
     for is_one, yes, no in KINDS:
         assert [text for text in yes if not is_one(text)] == [], is_one
         assert [text for text in no if is_one(text)] == [], is_one
+
+
+def test_who_mentions_somebody_asks_for_nobody() -> None:
+    people = {"has_relative", "knows"}
+    asking = ("我老板是谁", "我有几个兄弟姐妹", "我妹妹叫什么", "友達の名前教えて", "私の妻について", "Who is my boss?")
+    mentioning = ("会不会遇到志同道合的朋友呢？那个活动在哪里", "同事的工作地是在哪儿", "夫と行くレストランは？")
+    assert [text for text in asking if not asked.asked_attributes(text) & people] == []
+    assert [text for text in mentioning if asked.asked_attributes(text) & people] == []

@@ -357,6 +357,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             return
         rest = value.replace(one.relation, "")
         if fold(value) in fold(one.relation) or (len(rest) == 1 and unspaced(rest)):
+            if attribute == "knows":  # that somebody has a boss says nothing without the boss's name
+                return
             value = one.relation
         elif fold(one.relation) not in fold(value):
             value = _joined_words(one.relation, value)

@@ -83,3 +83,13 @@ def test_what_is_asked_for_comes_first_and_who_asks_about_himself_does_not_hear_
     assert wrong == []
 
     assert told(ann, "Where do I live?") == ["Ann lives in Ghent"]
+
+
+def test_who_asks_for_one_relative_is_not_told_of_another(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="e5", background=False) as memory:
+        ann = memory.of("ann")
+        for text in ("My colleague is called Bob.", "My boss is called Tess.", "My brother Tom lives in Rome."):
+            ann.add(text, "I see.")
+        ann.settle()
+        assert [fact for fact in told(ann, "Who is my boss?") if "Bob" in fact or "Tom" in fact] == []
+        assert any("Tess" in fact for fact in told(ann, "Who is my boss?"))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+_WHO = r"(?:谁|叫什么|叫啥|名字|姓名|几个|几位|多少|哪些|有没有|有.{0,12}[吗么]|说说|讲讲|介绍)"
+_RELATIVES = r"(?:家人|亲戚|兄弟|姐妹|妹妹|姐姐|哥哥|弟弟|父母|妈妈|爸爸|孩子|儿子|女儿|老公|老婆|丈夫|妻子)"
+_OTHERS = r"(?:朋友|同事|老板|上司)"
+
 ASKS: Final = {
     "name": r"叫什么|名字|姓名|我是谁",
     "age": r"多大|几岁|年龄",
@@ -23,8 +27,8 @@ ASKS: Final = {
     "allergic_to": r"过敏",
     "has_condition": r"什么病|病史|身体",
     "has_pet": r"宠物|养.{0,4}[狗猫吗]|狗|猫",
-    "has_relative": r"家人|亲戚|兄弟|姐妹|妹妹|姐姐|哥哥|弟弟|父母|妈妈|爸爸|孩子|儿子|女儿|老公|老婆|丈夫|妻子",
-    "knows": r"朋友|同事|老板|上司",
+    "has_relative": rf"{_WHO}.{{0,12}}{_RELATIVES}|{_RELATIVES}.{{0,12}}{_WHO}",
+    "knows": rf"{_WHO}.{{0,12}}{_OTHERS}|{_OTHERS}.{{0,12}}{_WHO}",
     "hobby": r"爱好|兴趣|闲.{0,3}做什么",
     "plays": r"乐器|运动",
     "drives": r"什么车|开.{0,2}车",

@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from embermem.core.attributes import is_instruction
+from embermem.core.text import fold
 from embermem.core.types import Fact
 from embermem.index.dating import falls_on, met
 from embermem.index.facts import FactTable
 from embermem.index.query_context import View
+from embermem.languages.kinship import OF_MANY
+from embermem.languages.people import called, excluded, kin_in, relation_of
 from embermem.languages.questions import asked_attributes, asks_of_oneself
+from embermem.memoryos.namesakes import RELATIVES
 from embermem.memoryos.people import People
 
 if TYPE_CHECKING:
@@ -81,7 +85,7 @@ def _from(
     places = np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says))
     bear = (says[places] >= _SAYS) | (_nearness(view, rows[places]) >= _NEAR)
     bear &= table.own[places] | (likely[places] >= view.settings.facts_least)
-    on_days = _on_days(view, table)
+    on_days, kin = _on_days(view, table), kin_in(view.query.text)
     if view.asks_days_alone:
         places = np.flatnonzero((on_days > 0.0) & (rows >= 0))
         bear = np.ones(len(places), dtype=bool)
@@ -91,11 +95,20 @@ def _from(
         if is_instruction(fact.attribute):  # told with every query, or to nobody
             continue
         of_them = people.of(fact) in of
-        by_name = of_them and fact.attribute in asked
+        by_name = of_them and fact.attribute in asked and _is_of_kin(fact, kin)
         if by_name or (bears and (of_them or fact.attribute not in asked)):
             on = float(on_days[place])
             found.append(_Found(on, by_name, of_them, fact, float(max(likely[place], 0.0))))
     return found
+
+
+def _is_of_kin(fact: Fact, kin: AbstractSet[str]) -> bool:
+    """Whether a fact may be of one of the words of kin that a query holds, if it is of a relative or an acquaintance:
+    who asks for the boss is not told of the colleagues."""
+    own = fold(called(fact.value).kin) if fact.attribute in RELATIVES else ""
+    if not kin or not own:
+        return True
+    return any(own == word or (relation_of(own) not in OF_MANY and not excluded(own, word)) for word in kin)
 
 
 def _on_days(view: View, table: FactTable) -> Floats:

@@ -91,8 +91,10 @@ class _Stated:
     """What the reader finds in the first rows that it is asked for."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
-        self._read: dict[int, list[Assertion]] = {}
+        self._view, self._reader = view, view.query.reader
+        self._asked: set[int] = set()
+        name = None if self._reader is None else self._reader.name
+        self._read: dict[int, tuple[Assertion, ...]] = view.snapshot.notes(("stated", name), texts=True)
 
     def anew(self, pair: Pair) -> bool:
         """Whether both state one attribute of one person, and the newer another value."""
@@ -107,13 +109,16 @@ class _Stated:
         old, new = text(pair.older)[one.start : one.end], text(pair.newer)[two.start : two.end]
         return ("@" in old) == ("@" in new) and not (mentions(old, new) or mentions(new, old))
 
-    def _of(self, row: int) -> list[Assertion]:
-        reader = self._view.query.reader
-        if row not in self._read and reader is not None and len(self._read) < _READ:
+    def _of(self, row: int) -> tuple[Assertion, ...]:
+        reader = self._reader
+        if reader is None or (row not in self._asked and len(self._asked) >= _READ):
+            return ()
+        self._asked.add(row)
+        if row not in self._read:
             utterance = self._view.snapshot.utterances[row]
             said = reader.read(replace(utterance, text=utterance.text[:_READS_TO]), None)
-            self._read[row] = [one for one in said if one.confidence >= _STATED]
-        return self._read.get(row, [])
+            self._read[row] = tuple(one for one in said if one.confidence >= _STATED)
+        return self._read[row]
 
 
 def _of_whom(one: Assertion) -> tuple[bool, str]:

@@ -218,6 +218,7 @@ class _Filling:
         self.standing: deque[_Packed] = deque()
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
+        self.left_rows: set[int] = set()
         self.headers: set[str] = set()
         self._heads: dict[int, tuple[str, int]] = self.snapshot.notes(("head", counter.name, self.language.code))
         self._names: dict[int, str] = self.snapshot.notes("name")
@@ -273,11 +274,10 @@ class _Filling:
                 return
         if not self._take_standing():
             return
-        said = self._said()
-        for members, fact in said:
+        for members, fact in self._said():
             took = self._take_fact(fact) if fact is not None else self._take_rows(members, members[0])
             if not took or not self._take_standing():
-                self._leave_out_rest([one[0] for one, _ in said if one], "over the budget")
+                self._leave_out_rest(self.scores, "over the budget")
                 break
         rest = (LeftOut(what=_called(item), score=0.0, reason="over the head's share") for item in self.standing)
         self.left_out = [*rest, *self.left_out][:_LEFT_OUT]
@@ -602,6 +602,7 @@ class _Filling:
         if isinstance(what, str):
             self.left_out.append(LeftOut(what=what, score=score, reason=reason))
             return
+        self.left_rows.add(what)
         self.left_out.append(LeftOut(what=self._name(what), score=self.scores[what], reason=reason))
 
     def _name(self, row: int) -> str:
@@ -619,8 +620,9 @@ class _Filling:
         return known
 
     def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:
+        """Name those of the rows that are neither packed nor left out already."""
         for row in rows:
             if len(self.left_out) >= _LEFT_OUT:
                 return
-            if row not in self.rows:
+            if row not in self.rows and row not in self.left_rows:
                 self._leave_out(row, reason)
