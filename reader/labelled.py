@@ -15,10 +15,11 @@ from pathlib import Path
 
 from embermem.reader.labels import GROUP_OF
 
-__all__ = ["Claim", "Labelled", "labelled"]
+__all__ = ["REQUESTS", "Claim", "Labelled", "labelled", "requests"]
 
 HERE = Path(__file__).parent
 PEOPLE = (HERE.parent / "encoder" / "data" / "people", HERE / "data" / "people")
+REQUESTS = HERE / "data" / "requests"
 TALK = "talk"
 """The writer of all messages that are not ours."""
 FLAGS = frozenset(("past", "future", "not", "begin", "end", "fix", "ask", "suppose", "quote", "joke", "answer", "low"))
@@ -48,7 +49,8 @@ class Claim:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labelled:
     """A message of a person with its labels, and the one before it in the same session. Names are empty where the
-    speaker has none. `language` is what the file says; empty for talk of other sources."""
+    speaker has none. `language` is what the file says; empty for talk of other sources. `only` names the one attribute
+    that is labelled, where not all are."""
 
     id: str
     writer: str
@@ -57,6 +59,7 @@ class Labelled:
     text: str
     before: tuple[str, str] | None
     claims: tuple[Claim, ...]
+    only: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,40 @@ def labelled(talk: Path | None) -> list[Labelled]:
             claims[number].append(claim)
         found += _messages(f"{writer}-{name}", writer, language, said, claims)
     return found + list(_talk(talk)) if talk is not None else found
+
+
+def requests() -> Iterator[Labelled]:
+    """The messages of `data/requests`, labelled with the wishes for all that follows, and with nothing else. Raises
+    ValueError for a clause that is not in its text."""
+    for path in sorted(REQUESTS.glob("*.jsonl")):
+        for number, line in enumerate(_lines(path)):
+            one = json.loads(line)
+            places = (_find(one["text"], clause, 0) for clause in one["standing"])
+            yield Labelled(
+                id=f"{path.stem}/{number}",
+                writer=path.stem,
+                language=one["lang"],
+                speaker="user",
+                text=one["text"],
+                before=None,
+                claims=tuple(map(_wish, places)),
+                only="instruction",
+            )
+
+
+def _wish(place: Span | None) -> Claim:
+    if place is None:
+        raise ValueError("a clause is not in its text")
+    return Claim(
+        attribute="instruction",
+        value=place,
+        event=False,
+        person="I",
+        who=None,
+        time=None,
+        relation=None,
+        flags=frozenset(),
+    )
 
 
 def _talk(folder: Path) -> Iterator[Labelled]:

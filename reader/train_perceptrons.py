@@ -4,9 +4,9 @@
     python reader/train_perceptrons.py WEIGHTS [--passes 60] [--hidden 32] [--seed 0]
 
 WEIGHTS is the encoder's converted file, as `embermem model install` leaves it. Each line of `data/queries/*.tsv` is a
-message, with its language and kind; each line of `data/requests/*.jsonl` a message with the words of a request and its
-kind. What is labelled as an instruction in `data/labels` is a request too, with less weight: it stands unless it is not
-worth noting. The encoder gives the means of the shared states. Before the weights are made of all writers, each
+message, with its language and kind; each line of `data/requests/*.jsonl` a message with the words of its requests by
+their kind. What is labelled as an instruction in `data/labels` is a request too, with less weight: it stands unless it
+is not worth noting. The encoder gives the means of the shared states. Before the weights are made of all writers, each
 writer's messages are judged by a network that was trained on those of the others: what is printed is of these
 judgements. It runs in three minutes, on one core.
 """
@@ -95,8 +95,10 @@ def _written() -> Iterator[tuple[str, int, int, int, str, float]]:
     for path in sorted((HERE / "data" / "requests").glob("*.jsonl")):
         for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
             one = json.loads(line)
-            start = one["text"].index(one["clause"])
-            yield one["text"], start, start + len(one["clause"]), STANDS.index(one["kind"]), path.stem, 1.0
+            for number, kind in enumerate(STANDS):
+                for clause in one[kind]:
+                    start = one["text"].index(clause)
+                    yield one["text"], start, start + len(clause), number, path.stem, 1.0
 
 
 def _labelled() -> Iterator[tuple[str, int, int, int, str, float]]:

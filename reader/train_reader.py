@@ -32,7 +32,7 @@ from pathlib import Path
 import torch
 from export import layers_of
 from heads import Reader, Stretch, weights_of
-from labelled import TALK, Claim, Labelled, Span, labelled
+from labelled import TALK, Claim, Labelled, Span, labelled, requests
 from network import Layer, Layers, Network
 from replaced import replaced
 from torch import Tensor, distributed, multiprocessing
@@ -65,6 +65,8 @@ BLANKED, ALONE = 0.1, 0.25
 DROPPED_WITHIN = 0.1
 # The mean of the weights changes by this share of the difference a step.
 MEAN = 0.002
+# What stands for a tag that is not labelled.
+UNKNOWN = -100
 NOBODY = frozenset(("", "user", "a", "b"))
 
 
@@ -84,7 +86,7 @@ class Plan:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Read:
     """A message as the network gets it: shared states (t, 384), how many are of the message before, which rows are
-    pieces of the message, and the labels by rows."""
+    pieces of the message, the labels by rows, and the group that alone is labelled, where not all are."""
 
     rows: Tensor
     ahead: int
@@ -92,6 +94,7 @@ class Read:
     last: int
     values: tuple[tuple[int, int, int, Claim], ...]
     parts: tuple[tuple[int, int, int], ...]
+    only: int | None
 
     def varied(self, draw: random.Random, noise: torch.Generator) -> Read:
         """The same with some rows blanked, and sometimes without the message before."""
@@ -109,12 +112,15 @@ class Read:
         )
 
     def target(self) -> Tensor:
-        """(t, tags): 0 outside, 1 begins, 2 inside; of two labels of a group the shorter one stands."""
+        """(t, tags): 0 outside, 1 begins, 2 inside; of two labels of a group the shorter one stands. `UNKNOWN` where
+        that is not labelled."""
         found = torch.zeros(len(self.rows), len(TAGS), dtype=torch.long)
         both = [*((first, last, tag) for first, last, tag, _ in self.values), *self.parts]
         for first, last, tag in sorted(both, key=lambda one: one[0] - one[1]):
             found[first:last, tag] = 2
             found[first, tag] = 1
+        if self.only is not None:
+            found[:, [tag for tag in range(len(TAGS)) if tag != self.only]] = UNKNOWN
         return found
 
 
@@ -214,6 +220,7 @@ class Shared:
             last=first + len(places),
             values=tuple(values),
             parts=tuple(dict.fromkeys(parts)),
+            only=GROUPS.index(GROUP_OF[one.only]) if one.only else None,
         )
 
 
@@ -240,7 +247,7 @@ def loss(reader: Reader, batch: Sequence[Read], draw: random.Random) -> Tensor:
     longest = max(len(one.rows) for one in batch)
     rows, kinds = torch.zeros(len(batch), longest, HIDDEN), torch.zeros(len(batch), longest, dtype=torch.long)
     real = torch.zeros(len(batch), longest, dtype=torch.bool)
-    target = torch.full((len(batch), longest, len(TAGS)), -100)
+    target = torch.full((len(batch), longest, len(TAGS)), UNKNOWN)
     for row, one in enumerate(batch):
         rows[row, : len(one.rows)], real[row, : len(one.rows)] = one.rows.float(), True
         kinds[row, one.ahead : len(one.rows)] = 1
@@ -250,9 +257,9 @@ def loss(reader: Reader, batch: Sequence[Read], draw: random.Random) -> Tensor:
     tags = reader.tags(states.float())
     weights = torch.tensor([OF_CLAUSES if tag in CLAUSES else 1.0 for tag in TAGS])
     each = functional.cross_entropy(
-        tags.permute(0, 3, 1, 2), target, weight=torch.tensor(OF_TAGS), ignore_index=-100, reduction="none"
+        tags.permute(0, 3, 1, 2), target, weight=torch.tensor(OF_TAGS), ignore_index=UNKNOWN, reduction="none"
     )
-    by_tags = (each * weights).sum() / (target[..., 0] >= 0).sum().clamp(min=1)
+    by_tags = (each * weights).sum() / (target != UNKNOWN).any(-1).sum().clamp(min=1)
     stretches, right = _stretches(batch, tags.detach(), draw)
     if not stretches:
         return by_tags
@@ -288,6 +295,8 @@ def _stretches(
         said = list(_tagged(best[row, one.first : one.last], one.first))
         wrong += draw.sample(said, min(3, len(said)))
         for first, last, group in wrong:
+            if one.only not in (None, group):
+                continue
             if not any(group == other and first < end and begin < last for begin, end, other, _ in one.values):
                 stretches.append((row, first, last, group))
                 right.append(None)
@@ -398,9 +407,14 @@ def main() -> None:
     parser.add_argument("--begin", type=Path, help="what an earlier training left, or what ships, to go on from")
     parser.add_argument("--held-out", default="w6,w9,w10,w24,w25", help="writers whose people are not trained on")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--messages-of-all", type=int, help="how many are drawn of those with all labels; without, all")
+    parser.add_argument("--requests", type=int, default=1, help="how often a pass takes each message of data/requests")
     given = parser.parse_args()
     held_out = set(given.held_out.split(","))
     data = [one for one in labelled(given.talk) if one.writer not in held_out]
+    if given.messages_of_all is not None:
+        data = random.Random(given.seed).sample(data, given.messages_of_all)
+    data += [one for one in requests() if one.writer not in held_out] * given.requests
     of_talk = sum(one.writer == TALK for one in data)
     labels = sum(len(one.claims) for one in data)
     print(f"{len(data):,} messages, {of_talk:,} of them talk; {labels:,} labels", flush=True)

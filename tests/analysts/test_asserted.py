@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from analysts.pages import page
 from embermem.analysts import asserted
 from embermem.analysts.screening import screen
+from embermem.languages.en import LANGUAGE as ENGLISH
+from embermem.languages.facts.finding import Finding
 from embermem.protocols import Assertion
 from table_reader import at
 
@@ -211,3 +214,31 @@ def test_an_acquaintance_without_a_name_is_no_fact_and_a_relative_is() -> None:
     boss, sister = at(text, "boss", attribute="knows"), at(text, "sister", attribute="has_relative")
     assert told(text, replace(boss, relation="boss")) == []
     assert told(text, replace(sister, relation="sister")) == [("user", "has_relative", "sister", False)]
+
+
+def test_a_dwelling_is_no_place_where_somebody_lives() -> None:
+    for text, value in (("I live in a flat on the third floor", "a flat on the third floor"), ("我住在三楼", "三楼")):
+        assert told(text, at(text, value)) == []
+    assert told("I live in Leeds", at("I live in Leeds", "Leeds")) == [("user", "lives_in", "Leeds", False)]
+
+
+def test_several_values_that_a_rule_read_as_one_are_told_one_by_one() -> None:
+    text = "I love green teas, and hiking in the hills"
+    rule = Finding(subject="user", attribute="likes", value=text[7:], start=0, end=len(text))
+    both = [at(text, value, attribute="likes") for value in ("green teas", "hiking in the hills")]
+    found = asserted.added([(rule, ENGLISH)], text, text, both, SAID_AT)
+    assert [one.value for one, _ in found] == ["green teas", "hiking in the hills"]
+    assert [one.value for one, _ in asserted.added([(rule, ENGLISH)], text, text, both[:1], SAID_AT)] == [text[7:]]
+
+
+def test_who_is_called_my_own_is_no_name_of_the_relative_before() -> None:
+    text = "I love my wife and my kids"
+    kids = at(text, "kids", attribute="has_relative", relation="wife")
+    assert told(text, kids) == [("user", "has_relative", "kids", False)]
+
+
+def test_an_agent_that_repeats_what_it_was_told_says_nothing_of_itself() -> None:
+    before = page("I'm allergic to walnuts").page.utterances[0]
+    for text, is_echo in (("Noted: no walnuts.", True), ("I love walnuts!", False), ("No hazelnuts either?", False)):
+        value = "walnuts" if "walnuts" in text and "hazel" not in text else "hazelnuts"
+        assert asserted.repeats(text, at(text, value, attribute="allergic_to"), before) == is_echo

@@ -14,15 +14,17 @@ from datetime import datetime, timedelta
 from embermem import languages
 from embermem.analysts.screening import HIDDEN
 from embermem.core.text import fold
+from embermem.core.types import Utterance
 from embermem.languages import Language
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.people import called, person_in, without_own
-from embermem.languages.words import terms, unspaced
+from embermem.languages.questions import asks_of_oneself
+from embermem.languages.words import content_words, terms, unspaced
 from embermem.protocols import Assertion
 
-__all__ = ["added", "found"]
+__all__ = ["added", "found", "repeats"]
 
 # From which confidence it is believed: a value, a clause, an end, and a value of some attributes. What judges found
 # right of a writer's messages, and of talk, that took no part in training decides (`reader/CARD.md`).
@@ -77,6 +79,7 @@ _NOT_MEANT = (
     languages.finder(lambda one: one.guards.ironic),
 )
 _DEGREE = languages.either(lambda one: one.guards.degree)
+_DWELLING = languages.either(lambda one: rf"(?:{one.guards.dwelling})\W*$")
 _NO_ALLERGY = languages.finder(lambda one: one.guards.no_allergy)
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
@@ -90,6 +93,7 @@ _LONGEST_KIN = 4
 _AROUND = 40
 # Characters of a clause that is told as a plan, and of a sentence that is told as a wish.
 _SHORT, _WHOLE = 80, 200
+_WORD_BEFORE = re.compile(r"\w+\s+$")
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
@@ -105,8 +109,11 @@ def added(
     said_at: datetime,
 ) -> list[tuple[Finding, Language]]:
     """What rules found, and what was asserted beside it. Of words that both read, what the rules say, if it is more
-    than that somebody did or said something; else what was asserted, if that is more."""
+    than that somebody did or said something, and not a list of what was asserted one by one; else what was asserted,
+    if that is more."""
     asserted = list(found(text, screened, assertions, said_at))
+    lists = {_words_of(rule) for rule, _ in by_rules if _is_list_of(rule, [one for one, _ in asserted])}
+    by_rules = [pair for pair in by_rules if _words_of(pair[0]) not in lists]
     more = [
         one
         for one in asserted
@@ -119,6 +126,26 @@ def added(
         if pair[0].attribute not in _VAGUE or not any(_overlap(pair[0], one) for one in values)
     ]
     return sorted((*kept, *more), key=lambda pair: (pair[0].start, not pair[0].retracts))
+
+
+def _is_list_of(rule: Finding, all_: Sequence[Finding]) -> bool:
+    """Whether what a rule read as one value are several of its attribute: "green teas, and hiking in the hills"."""
+    within = (one for one in all_ if rule.start <= one.start and one.end <= rule.end and one.value in rule.value)
+    of = {one.value for one in within if one.subject == rule.subject and one.attribute == rule.attribute}
+    return len(of) > 1 and not rule.retracts
+
+
+def _words_of(rule: Finding) -> tuple[str, str, int, int]:
+    """The value of a rule and where it stands: the same of what it makes likes, and no longer dislikes."""
+    return rule.subject, rule.value, rule.start, rule.end
+
+
+def repeats(text: str, one: Assertion, before: Utterance | None) -> bool:
+    """Whether what an agent says is what it was told just before, and not said of itself: "Noted: no walnuts."."""
+    if before is None or before.role.agent_side:
+        return False
+    said = content_words(text[one.start : one.end])
+    return said <= content_words(before.text) and not asks_of_oneself(_between(_SENTENCE, text, one))
 
 
 def _says_as_much(rule: Finding, one: Finding) -> bool:
@@ -312,6 +339,12 @@ def _joined_words(one: str, other: str) -> str:
     return f"{one}{other}" if unspaced(one[-1]) and unspaced(other[0]) else f"{one} {other}"
 
 
+def _is_called_own(text: str, one: Assertion) -> bool:
+    """Whether "my" stands before a value: of "my wife and my kids" the second is no name of the first."""
+    before = _WORD_BEFORE.search(text, 0, one.start)
+    return before is not None and without_own(text[before.start() : one.end]) == text[one.start : one.end]
+
+
 def _is_relation(text: str, one: Assertion) -> bool:
     """Whether the value is the word for the relation alone: "my sister", without her name."""
     return fold(text[one.start : one.end]) == fold(one.relation)
@@ -360,8 +393,10 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             if attribute == "knows":  # that somebody has a boss says nothing without the boss's name
                 return
             value = one.relation
-        elif fold(one.relation) not in fold(value):
+        elif fold(one.relation) not in fold(value) and not _is_called_own(text, one):
             value = _joined_words(one.relation, value)
+    if attribute == "lives_in" and _DWELLING.search(value) is not None:
+        return
     if attribute == "has_condition" and value[0].isdigit():  # "5 months pregnant"
         return
     if attribute == "studies" and _DEGREE.fullmatch(value) is not None:

@@ -142,7 +142,8 @@ class ExtractiveAnalyst:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
-            assertions = reader.read(replace(utterance, text=text), before)
+            read_ = reader.read(replace(utterance, text=text), before)
+            assertions = [one for one in read_ if mine or not asserted.repeats(text, one, before)]
             found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
         twice = _told_twice(finding for finding, _ in found)
@@ -227,7 +228,8 @@ def _proposal(
     elif finding.as_said and is_instruction(finding.attribute):
         text = f"asks: “{finding.value}”" if language is ENGLISH else language.statement("instruction", finding.value)
     elif finding.as_said:
-        text = f"{finding.attribute.replace('_', ' ')}: “{finding.value}”"
+        quoted, said_to = f"“{finding.value}”", finding.attribute.replace("_", " ")
+        text = f"{said_to}: {quoted}" if language is ENGLISH else language.statement(finding.attribute, quoted)
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:

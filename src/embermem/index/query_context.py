@@ -316,7 +316,7 @@ class View:
         tells = ~self.snapshot.asks(self.n)
         if self.said_by_named is self.nothing and not speaks_to_somebody(self.query.text):
             speakers, which = self.snapshot.speaking()
-            tells &= np.array([role is not Role.ASSISTANT for _, role in speakers])[which]
+            tells &= np.array([role is not Role.ASSISTANT for _, role in speakers], dtype=np.bool_)[which]
         return tells
 
     @cached_property

@@ -121,6 +121,8 @@ class Guards:
     """A degree or a kind of school, as a value by itself."""
     no_allergy: str = NEVER
     """A clause that denies an allergy."""
+    dwelling: str = NEVER
+    """What ends a value that names a dwelling or a part of it, and no place: "a flat on the third floor"."""
     ironic: str = NEVER
     """What stands before what is not meant: "yeah right, I love Mondays"."""
 

@@ -119,7 +119,8 @@ class _Reading:
         """A known fact, or what the user's side said; all else tells nothing."""
         if fact := _KNOWN.fullmatch(line):
             subject = _USER if fact["subject"] in (None, _SPEAKER) else _BY_NAME.sub("", fact["subject"])
-            self.known[subject, fact["attribute"], fold(fact["value"])] = fact["id"]
+            attribute = fact["attribute"].replace(" ", "_")
+            self.known[subject, attribute, fold(fact["value"])] = fact["id"]
         elif (said := _SPOKEN.fullmatch(line)) and said["side"] == "user":
             for rule, found in _found(said["text"]):
                 self._note(rule, found, said["id"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from embermem.core.errors import InputError
 from embermem.core.record import Record
@@ -24,6 +25,16 @@ class ChannelScore(Record):
     rank_without: int | None = None
 
 
+class _AnyMapping:
+    """Says to pydantic, where it is there, that a mapping is written as a dict, whatever class it is of."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        written = core_schema.wrap_serializer_function_ser_schema(lambda told, write: write(dict(told)))
+        return {**handler(source), "serialization": written}
+
+
 _NOTHING = 1e-9
 """What a channel gives to a score that has nothing to say."""
 
@@ -41,7 +52,7 @@ class Hit(Record):
     tier: Tier | None
     segment_id: SegmentId | None = None
     relevance: float | None = None
-    channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
+    channels: Annotated[Mapping[str, ChannelScore], _AnyMapping()] = field(default_factory=dict, compare=False)
     space: str | None = None
 
     @property

@@ -25,7 +25,7 @@ TEMPLATES: Final = {
     "on_diet": "macht eine Diät: {}", "budget": "hat ein Budget von {}", "pronouns": "verwendet die Pronomen {}", "religion": "hat als Religion: {}",
     "height": "ist {} groß", "phone": "hat die Telefonnummer {}", "email": "hat die E-Mail-Adresse {}", "education": "hat als Ausbildung {}",
     "knows": "kennt {}", "owns": "besitzt {}", "did": "{}", "feels": "{}", "says": "sagt, dass {}", "does": "{}",
-    "plans": "hat vor: {}", "would_like_to": "würde gern {}",
+    "takes": "nimmt ein: {}", "plans": "hat vor: {}", "would_like_to": "würde gern {}",
 }  # fmt: skip
 """`{}` is the value."""
 ENDED: Final = {

@@ -103,6 +103,8 @@ def statement(attribute: str, value: str) -> str | None:
         elif " " not in value and not _IS_PLURAL(value):
             value = with_article
         return template.replace("{k}", value, 1)
+    if attribute == "owns" and value.isascii() and value.isalpha() and not _IS_PLURAL(value):
+        value = with_article
     as_noun = value if value.endswith("ed") else with_article
     return template.replace("{a}", with_article, 1).replace("{n}", as_noun, 1).replace("{}", value, 1)
 

@@ -27,7 +27,7 @@ TEMPLATES: Final = {
     "on_diet": "está a dieta: {}", "budget": "tiene un presupuesto de {}", "pronouns": "usa los pronombres {}",
     "religion": "es de religión {}", "height": "mide {}", "phone": "tiene el número de teléfono {}",
     "email": "tiene el correo {}", "education": "tiene como formación: {}", "knows": "conoce a {}", "owns": "posee {}",
-    "did": "{}", "feels": "{}", "says": "dice que {}", "does": "{}", "plans": "tiene previsto {}",
+    "did": "{}", "feels": "{}", "says": "dice que {}", "does": "{}", "takes": "toma {}", "plans": "tiene previsto {}",
     "would_like_to": "desea {}",
 }  # fmt: skip
 """`{}` is the value."""

@@ -28,7 +28,7 @@ TEMPLATES: Final = {
     "budget": "a un budget de {}", "pronouns": "a pour pronoms {}", "religion": "est {} de religion",
     "height": "mesure {}", "phone": "a pour numéro de téléphone {}", "email": "a pour adresse e-mail {}",
     "education": "a comme formation : {}", "knows": "connaît {}", "owns": "possède {}", "did": "{}", "feels": "{}",
-    "says": "dit que {}", "does": "{}", "plans": "prévoit de {}", "would_like_to": "aimerait {}",
+    "says": "dit que {}", "does": "{}", "takes": "prend {}", "plans": "prévoit de {}", "would_like_to": "aimerait {}",
 }  # fmt: skip
 """`{}` is the value."""
 ENDED: Final = {

@@ -1,7 +1,5 @@
 """What asks for a fact: for each attribute the words of a question that it answers."""
 
-# ruff: noqa: E501  (a table is read in one piece)
-
 from __future__ import annotations
 
 from typing import Final

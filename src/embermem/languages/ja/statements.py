@@ -20,7 +20,7 @@ TEMPLATES: Final = {
     "prepares_for": "{}の準備をしている", "saves_for": "{}のために貯金している", "gives_up": "{}をやめようとしている",
     "cuts_down_on": "{}を控えている", "on_diet": "{}", "budget": "予算が{}", "pronouns": "代名詞が{}", "religion": "宗教が{}",
     "height": "身長が{}", "phone": "電話番号が{}", "email": "メールアドレスが{}", "education": "学歴が{}", "knows": "{}がいる",
-    "owns": "{}を持っている", "did": "{}", "feels": "{}", "says": "{}と言っている", "does": "{}", "plans": "予定：{}",
+    "owns": "{}を持っている", "did": "{}", "feels": "{}", "says": "{}と言っている", "does": "{}", "takes": "服用：{}", "plans": "予定：{}",
     "would_like_to": "希望：{}",
 }  # fmt: skip
 """`{}` is the value."""

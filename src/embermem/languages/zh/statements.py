@@ -64,6 +64,7 @@ TEMPLATES: Final = {
     "feels": "{}",
     "says": "说{}",
     "does": "{}",
+    "takes": "服用{}",
     "plans": "打算{}",
     "would_like_to": "希望{}",
 }
