@@ -92,7 +92,7 @@ def test_what_is_declared_is_all_that_is_needed(alone: Environment) -> None:
 def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_they_come(alone: Environment) -> None:
     example = next(python_of(ROOT / "README.md")).body
     said = alone.run("python", "-c", example)
-    assert "is allergic to walnuts" in said
+    assert "I'm allergic to walnuts" in said
     assert said.count("`embermem model install` adds one") == 1
     ours = find_weights()
     if ours is None:
@@ -100,7 +100,7 @@ def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_the
     (alone.prefix / SHARE).parent.mkdir(parents=True)
     (alone.prefix / SHARE).symlink_to(ours.parent)
     again = alone.run("python", "-c", example)
-    assert "is allergic to walnuts" in again
+    assert "I'm allergic to walnuts" in again
     assert f"{NAME} is now available" in " ".join(again.split())
     script = "from embermem import Memory; print(Memory('memory.db').embedder_name)"
     assert alone.run("python", "-c", script) == f"{NAME}\n"

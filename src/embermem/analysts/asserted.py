@@ -24,7 +24,7 @@ from embermem.languages.questions import asks_of_oneself
 from embermem.languages.words import content_words, terms, unspaced
 from embermem.protocols import Assertion
 
-__all__ = ["added", "found", "repeats"]
+__all__ = ["added", "found", "of_itself"]
 
 # From which confidence it is believed: a value, a clause, an end, and a value of some attributes. What judges found
 # right of a writer's messages, and of talk, that took no part in training decides (`reader/CARD.md`).
@@ -140,12 +140,14 @@ def _words_of(rule: Finding) -> tuple[str, str, int, int]:
     return rule.subject, rule.value, rule.start, rule.end
 
 
-def repeats(text: str, one: Assertion, before: Utterance | None) -> bool:
-    """Whether what an agent says is what it was told just before, and not said of itself: "Noted: no walnuts."."""
-    if before is None or before.role.agent_side:
-        return False
+def of_itself(text: str, one: Assertion, before: Utterance | None) -> bool:
+    """Whether an agent says something of itself: with a word for "I", or neither in general ("ten minutes daily beat an
+    hour on Sunday") nor what it was told just before ("Noted: no walnuts.")."""
+    if asks_of_oneself(_between(_SENTENCE, text, one)):
+        return True
     said = content_words(text[one.start : one.end])
-    return said <= content_words(before.text) and not asks_of_oneself(_between(_SENTENCE, text, one))
+    is_told = before is not None and not before.role.agent_side and said <= content_words(before.text)
+    return one.attribute != "does" and not is_told
 
 
 def _says_as_much(rule: Finding, one: Finding) -> bool:

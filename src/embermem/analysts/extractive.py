@@ -143,7 +143,7 @@ class ExtractiveAnalyst:
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
             read_ = reader.read(replace(utterance, text=text), before)
-            assertions = [one for one in read_ if mine or not asserted.repeats(text, one, before)]
+            assertions = [one for one in read_ if mine or asserted.of_itself(text, one, before)]
             found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
         twice = _told_twice(finding for finding, _ in found)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import islice
+from pathlib import Path
 
 from talking import START, Line, fact, snapshot
 
+from embermem import Memory
 from embermem.core.config import load
 from embermem.core.types import Owner, OwnerId, Persona
 from embermem.index.query_context import Query
@@ -98,3 +100,8 @@ def test_a_fact_of_the_days_asked_for_or_of_what_was_said_on_them_comes_first_am
         assert {one.id for one, _ in told[:first]} == {"omelette", "school"}, query
     told = rank(memory, Query(text="What did I cook on 8 May?", at=ASKED_AT), load()).facts(people)
     assert told[0][0].id == "curry"
+
+
+def test_a_question_about_a_day_before_anything_was_said_is_answered_with_nothing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashed", background=False) as memory:
+        assert memory.of("ann").recall("What did I do yesterday?").hits == ()

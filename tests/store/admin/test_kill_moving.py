@@ -7,8 +7,10 @@ import hashlib
 import os
 import random
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -249,6 +251,8 @@ def test_a_copy_that_was_killed_is_opened_by_nobody_and_goes_on_to_the_same_end(
 def unfinished(target: Path) -> None:
     """It is not opened before it is whole."""
     mark = []
+    with closing(sqlite3.connect(target)) as file:  # what the killed process had begun is rolled back
+        file.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if target.stat().st_size and rows(target, "SELECT name FROM sqlite_master WHERE name = 'store'"):
         mark = rows(target, "SELECT value FROM store WHERE key = ?", copying.UNFINISHED)
     if mark:
