@@ -1,32 +1,34 @@
 """Train what tells what a query needs of memory and whether a request stands, and write
 `src/embermem/reader/perceptrons.safetensors`.
 
-    python reader/train_perceptrons.py WEIGHTS [--passes 60] [--hidden 32] [--seed 0]
+    python reader/train_perceptrons.py WEIGHTS [--hidden 32] [--seed 0]
 
 WEIGHTS is the encoder's converted file, as `embermem model install` leaves it. Each line of `data/queries/*.tsv` is a
 message, with its language and kind; each line of `data/requests/*.jsonl` a message with the words of its requests by
-their kind. What is labelled as an instruction in `data/labels` is a request too, with less weight: it stands unless it
-is not worth noting. The encoder gives the means of the shared states. Before the weights are made of all writers, each
-writer's messages are judged by a network that was trained on those of the others: what is printed is of these
-judgements. It runs in three minutes, on one core.
+their kind, or with none. What is labelled as an instruction in `data/labels` is a request too, with less weight: it
+stands unless it is not worth noting; the sentences of other messages there are none. The encoder gives the means of
+the shared states. Before the weights are made of all writers, each writer's messages are judged by a network that was
+trained on those of the others: what is printed is of these judgements. It runs in ten minutes, on one core.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from labelled import labelled
+from labelled import Claim, Span, labelled
 from torch import nn
 from torch.nn import functional
 
 from embermem.embedders.e5 import E5, QUERY
 from embermem.embedders.tensors import write_tensors
+from embermem.languages.words import sentences
 from embermem.reader.perceptron import NEEDS, QUERIES, REQUESTS, STANDS, of_request
 
 if TYPE_CHECKING:
@@ -37,9 +39,17 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "src" / "embermem" / "reader" / "perceptrons.safetensors"
 MESSAGES, RATE, DECAY = 256, 3e-3, 0.05
+PASSES = {QUERIES: 60, REQUESTS: 25}
 DROPPED, DROPPED_WITHIN, SMOOTHED = {QUERIES: 0.1, REQUESTS: 0.3}, 0.3, 0.05
 LABELLED = {STANDS.index("standing"): 0.2, STANDS.index("once"): 1.0}
 """What a labelled instruction counts beside a request that was written as such."""
+OTHERS, OF_OTHERS = 8000, 0.3
+"""Of how many labelled messages without a request the sentences are told apart from those that stand, and what each
+counts."""
+NONE, SHARES = STANDS.index("none"), (0.25, 0.25, 0.5)
+"""What asks nothing, and what the kinds count together."""
+HELD_OUT = frozenset(("w6", "w9", "w10", "w24", "w25"))
+"""Writers on whom thresholds are set."""
 NOT_SO = frozenset(("end", "quote", "joke", "suppose", "ask", "past"))
 """Flags of labels that are no requests."""
 LOST = 0.03
@@ -79,35 +89,49 @@ def requests(encoder: E5) -> Data:
     """The requests to be told apart by whether they stand. Raises ValueError for one whose words are not in its
     text."""
     found = []
-    for text, start, end, kind, writer, weight in (*_written(), *_labelled()):
+    for text, spans, kind, writer, weight in (*_written(), *_labelled()):
         shared = encoder.shared(text)
-        at = [] if shared is None else [i for i, (a, b) in enumerate(shared.places) if a < end and start < b]
-        if shared is not None and at:  # not behind what is run at once
-            first = shared.before + at[0]
-            rows = of_request(shared.rows.astype(np.float32), first, first + len(at))
-            found.append((rows, kind, writer, weight))
+        if shared is None:
+            continue
+        states = shared.rows.astype(np.float32)
+        for start, end in spans:
+            at = [i for i, (a, b) in enumerate(shared.places) if a < end and start < b]
+            if at:  # not behind what is run at once
+                first = shared.before + at[0]
+                found.append((of_request(states, first, first + len(at)), kind, writer, weight))
     inputs, kinds, writers, weights = (np.array(one) for one in zip(*found, strict=True))
     of_kind = np.array([weights[kinds == kind].sum() for kind in range(len(STANDS))])
-    return Data(inputs, kinds, writers, (weights / of_kind[kinds] * weights.sum() / len(STANDS)).astype(np.float32))
+    counts = weights * (np.array(SHARES) / of_kind)[kinds] * len(weights)
+    return Data(inputs, kinds, writers, counts.astype(np.float32))
 
 
-def _written() -> Iterator[tuple[str, int, int, int, str, float]]:
+def _written() -> Iterator[tuple[str, list[Span], int, str, float]]:
     for path in sorted((HERE / "data" / "requests").glob("*.jsonl")):
         for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
             one = json.loads(line)
-            for number, kind in enumerate(STANDS):
-                for clause in one[kind]:
-                    start = one["text"].index(clause)
-                    yield one["text"], start, start + len(clause), number, path.stem, 1.0
+            text, said = one["text"], {kind: one[kind] for kind in STANDS if kind in one}
+            for kind, clauses in said.items():
+                spans = [(text.index(clause), text.index(clause) + len(clause)) for clause in clauses]
+                yield text, spans, STANDS.index(kind), path.stem, 1.0
+            if not any(said.values()):
+                yield text, sentences(text), NONE, path.stem, 1.0
 
 
-def _labelled() -> Iterator[tuple[str, int, int, int, str, float]]:
-    for message in labelled(None):
+def _labelled() -> Iterator[tuple[str, list[Span], int, str, float]]:
+    all_ = labelled(None)
+    without = [one for one in all_ if one.writer not in HELD_OUT and not any(map(_is_request, one.claims))]
+    for message in random.Random(0).sample(without, OTHERS):
+        yield message.text, sentences(message.text), NONE, message.writer, OF_OTHERS
+    for message in all_:
         for claim in message.claims:
-            if claim.attribute in ("instruction", "task") and not (claim.event or claim.flags & NOT_SO):
+            if _is_request(claim) and not (claim.event or claim.flags & NOT_SO):
                 is_standing = claim.attribute == "instruction" and "low" not in claim.flags
                 kind = STANDS.index("standing" if is_standing else "once")
-                yield message.text, *claim.value, kind, message.writer, LABELLED[kind]
+                yield message.text, [claim.value], kind, message.writer, LABELLED[kind]
+
+
+def _is_request(claim: Claim) -> bool:
+    return claim.attribute in ("instruction", "task")
 
 
 def trained(data: Data, hidden: int, passes: int, dropped: float) -> dict[str, torch.Tensor]:
@@ -151,7 +175,6 @@ def judged(data: Data, writers: Sequence[str], hidden: int, passes: int, dropped
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("--passes", type=int, default=60)
     parser.add_argument("--hidden", type=int, default=32)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -164,14 +187,14 @@ def main() -> None:
         (REQUESTS, requests(encoder), STANDS.index("once")),
     ):
         writers = [path.stem for path in sorted((HERE / "data" / name).iterdir())]
-        found = judged(data, writers, given.hidden, given.passes, DROPPED[name])
+        found = judged(data, writers, given.hidden, PASSES[name], DROPPED[name])
         at = np.isin(data.writers, writers)
         found, kinds = found[at], data.kinds[at]
         of = kinds == kind
         least = np.quantile(found[~of, kind], 1.0 - LOST)
         print(f"{name}: {np.mean(found.argmax(axis=1) == kinds):.3f} of {len(of):,} right; from {least:.2f}:")
         print(f"{LOST:.0%} of those that need memory or stand, {np.mean(found[of, kind] >= least):.3f} of the others")
-        made = trained(data, given.hidden, given.passes, DROPPED[name])
+        made = trained(data, given.hidden, PASSES[name], DROPPED[name])
         weights |= {f"{name}.{part}": one.numpy().astype(np.float16) for part, one in made.items()}
     write_tensors(TARGET, weights, {})
     print(f"{TARGET}: {TARGET.stat().st_size:,} bytes")

@@ -163,12 +163,12 @@ def test_the_commands_say_what_was_read_without_the_trained_reader_and_one_reads
             memory.of("alice").settle()
         assert any("without the trained reader" in one.getMessage() for one in caplog.records)
     assert run(store, "model", "install", more=more).code == 0
-    sentence = "3 pages were read without the present trained reader, reader-4 (3 by extractive-v1)"
+    sentence = "3 pages were read without the present trained reader, reader-5 (3 by extractive-v1)"
     for command in ("stats", "doctor", "model"):
         told = run(store, command, more=more)
         assert sentence in " ".join((told.out + told.err).split()), command
     own = run(store, "--user", "alice", "stats", "--json", more=more).json["owner"]
-    assert own["outdated"] == [{"analyst": "extractive-v1", "pages": 2, "reader": "reader-4"}]
+    assert own["outdated"] == [{"analyst": "extractive-v1", "pages": 2, "reader": "reader-5"}]
     done = run(store, "rebuild", "--outdated", "--json", more=more)
     assert [one["owner"]["user"] for one in done.json["owners"]] == ["alice", "bob"]
     assert run(store, "rebuild", "--outdated", more=more).out == "no page is outdated\n"
@@ -176,7 +176,7 @@ def test_the_commands_say_what_was_read_without_the_trained_reader_and_one_reads
     with Memory(store, background=False) as memory:
         assert memory.outdated() == {}
         read = [change.analyst for change in memory.of("alice").changes() if change.cause is Cause.ANNOTATION]
-        assert (read[0], read[-1]) == ("extractive-v1", "extractive-v1+reader-4")
+        assert (read[0], read[-1]) == ("extractive-v1", "extractive-v1+reader-5")
 
 
 def test_installing_the_weights_embeds_a_store_of_the_hashed_embedder_again_and_no_other(tmp_path: Path) -> None:

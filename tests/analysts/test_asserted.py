@@ -186,7 +186,7 @@ def test_a_length_of_time_is_no_condition() -> None:
 
 def test_an_instruction_is_told_with_its_whole_clause() -> None:
     text = "hi, you dont need to call me miss, just ask"
-    assert told(text, at(text, "call me miss", attribute="instruction")) == [
+    assert told(text, at(text, "call me miss", attribute="instruction", confidence=0.99)) == [
         ("user", "instruction", "you dont need to call me miss", False)
     ]
 

@@ -533,7 +533,7 @@ def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wa
     assert backlog(store, redo=True).to_redo == {}
     assert backlog(store, redo=True).redo_at is None
     notes = [note for n, page in enumerate(pages[:4]) for note in noted(page, 2 * n + 2) if isinstance(note, Noted)]
-    read_by = ("extractive-v1", "extractive-v1+reader-1", "extractive-v1+reader-4", "extractive-v1")
+    read_by = ("extractive-v1", "extractive-v1+reader-1", "extractive-v1+reader-5", "extractive-v1")
     apply(store, *(replace(note, analyst=name) for note, name in zip(notes, read_by, strict=True)))
     assert backlog(store, redo=True, now=NOW).to_redo == {"s1": 2, "s2": 1}
     first = backlog(store, redo=True).redo_at

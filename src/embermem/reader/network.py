@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAME", "Judged", "Network", "Stretch", "softmax", "stretches"]
 
-NAME = "reader-4"
+NAME = "reader-5"
 
 # A piece is taken for a part of a stretch from this probability that it is not outside.
 LEAST = 0.25

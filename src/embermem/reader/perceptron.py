@@ -25,8 +25,8 @@ QUERIES, REQUESTS = "queries", "requests"
 """The perceptrons, by which the names of their arrays begin."""
 NEEDS = ("advice", "now", "several", "past", "nothing", "tells")
 """The outputs for a query, in order; the fields of `Needs`."""
-STANDS = ("standing", "once")
-"""The outputs for a request: a wish for all that follows, or for this answer or task alone."""
+STANDS = ("standing", "once", "none")
+"""The outputs for words of a message: a wish for all that follows, one for this answer or task alone, or none."""
 
 
 class Perceptron:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embermem.core.equations import log_odds, logistic
 from embermem.embedders.e5 import E5, QUERY, Shared
 from embermem.embedders.tensors import read_tensors
 from embermem.index.passages import passages_of
@@ -44,6 +45,8 @@ NEAR, SAME_MATTER = 30, 120
 AT_ONCE = 112
 # What a value does not end or begin with, beside what is neither letter nor digit.
 _OPENS, _CLOSES = "#@+$£€", ')%!?$£€"'
+# The least probability of which odds are taken.
+_NEVER = 1e-6
 # The end of "don't" or "she's"; after "l'" stands a word of its own.
 _SHORT_END, _NOT = re.compile(r"['’]\w{1,2}\b"), re.compile(r"(?<=n)['’]t\b")
 
@@ -56,7 +59,7 @@ _Span = tuple[int, int]
 
 
 class TrainedReader:
-    """reader-4, for the languages of the encoder. Weights are read at the first message, once, and stay."""
+    """reader-5, for the languages of the encoder. Weights are read at the first message, once, and stay."""
 
     def __init__(self, encoder: E5) -> None:
         self._encoder = encoder
@@ -136,9 +139,10 @@ class TrainedReader:
         return [self._standing(one, rows, shared.before, places) if _is_request(one) else one for one in told]
 
     def _standing(self, one: Assertion, rows: Floats, before: int, places: Sequence[_Span]) -> Assertion:
-        """An instruction with the confidence that it is one for all that follows."""
+        """An instruction with the confidence that it is one for all that follows: both networks' odds, multiplied."""
         at = [before + i for i, (start, end) in enumerate(places) if start < one.end and one.start < end]
-        return replace(one, confidence=one.confidence * stands(self._perceptron(REQUESTS), rows, at[0], at[-1] + 1))
+        likely = stands(self._perceptron(REQUESTS), rows, at[0], at[-1] + 1)
+        return replace(one, confidence=logistic(log_odds(one.confidence, _NEVER) + log_odds(likely, _NEVER)))
 
     def _load(self) -> Network:
         with self._lock:

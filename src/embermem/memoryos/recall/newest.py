@@ -39,7 +39,7 @@ _AMONG, _GAP = 12, 8.0
 """How many of the best hits are held against each other, and how much lower than the best their scores may be."""
 _FIRST, _MARKED = 0.05, 0.3
 """The probabilities from which the newer comes first, and the older may be marked."""
-_STATED, _READ, _READS_TO = 0.5, 3, 300
+_STATED, _READ, _READS_TO = 0.48, 3, 300
 """The confidence from which a value counts as stated, and how many utterances are read for it, up to which
 character."""
 _ONE_VALUE = frozenset(
