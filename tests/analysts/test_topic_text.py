@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from embermem.analysts import keywords
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.analysts.topic_text import TopicText
+from embermem.analysts.topic_title import clause
 from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.types import ChainId, PageView, Source, UtteranceId
 from embermem.memoryos.ingest.segment_text import spread_of, weights
@@ -166,3 +167,7 @@ def test_a_second_phrase_stands_in_a_title_only_for_pages_that_the_first_leaves(
     say = ("Ida: The pottery class made a stoneware vase today.", "Ida: Our pottery class glazed a vase.")
     assert title(*say, "Ida: The pottery class ended.") == "Pottery class"
     assert title(*say, "Ida: My choir rehearsal was long.") == "Pottery class and choir rehearsal"
+
+
+def test_a_title_that_is_cut_ends_with_no_word_that_leads_on() -> None:
+    assert clause("I have four stories about Lian and no ending at all for them", 7) == "I have four stories about Lian"

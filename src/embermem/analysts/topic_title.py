@@ -46,6 +46,8 @@ _ADDRESSED = re.compile(r"(?:,\s*|^|[:：]\s*)([^\W\d_]+)(?=,|\s*[.!?]*$)")
 _QUOTES = re.compile(r"[\"“”„«»「」『』]")
 _EDGES = " ,;:.!…–—-()。，；：！、\"'“”"
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
+_OPENS = 4
+"""Characters below which a word behind a cut may open a phrase."""
 _CLAUSE_END = re.compile(r"[,;:.!?…)\]\"”]+(?=\s|$)|\s[-–—(]+\s?|[，；：。！？…、（）「」]+|।")
 SPEAKER = re.compile(r"[^:：]{1,40}[:：]\s*")
 ASSISTANTS = tuple(language.said_by(language.assistant, "") for language in languages.all())
@@ -124,9 +126,15 @@ def clause(text: str, words: int) -> str:
         return best
     cut = f"{best} "[: limit + 1].rpartition(" ")[0].split()[:words] or [best[:limit]]
     stops = languages.of(text).stop_words
-    while len(cut) > 1 and fold(cut[-1]) in stops:
+    while len(cut) > 1 and (fold(cut[-1]) in stops or (len(cut[-1]) < _OPENS and _leads_on(cut[-2:], stops))):
         cut.pop()
     return " ".join(cut).strip(_EDGES)
+
+
+def _leads_on(last: Sequence[str], stops: Collection[str]) -> bool:
+    """Whether of the last two words the first leads on to the second, a short one, and that to what was cut off: "and
+    no"."""
+    return fold(last[0]) in stops and last[1].islower()
 
 
 def _begun(text: str) -> str:
