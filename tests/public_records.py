@@ -72,6 +72,8 @@ def made_up(kind: Any, text: str = "a text", depth: int = 0) -> Any:
         return made_up(kind.__supertype__, text, depth)
     if base is typing.Literal:
         return parts[0]
+    if base is typing.Annotated and parts[0] is not Any:
+        return made_up(parts[0], text, depth)
     if base is typing.Annotated or kind in (Any, type(None)):
         return None
     if base in (types.UnionType, typing.Union):

@@ -345,4 +345,4 @@ def code() -> str:
     folders = ("src", "bench", "scripts", "tests", "clients/typescript/src", "deploy", "examples")
     every = (path for folder in folders for path in (ROOT / folder).rglob("*"))
     paths = (path for path in every if path.suffix in endings and path.is_file())
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths if "docs" not in path.parts)
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if not {"docs", "node_modules"} & {*path.parts})

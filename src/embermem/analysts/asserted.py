@@ -132,7 +132,7 @@ def _is_list_of(rule: Finding, all_: Sequence[Finding]) -> bool:
     """Whether what a rule read as one value are several of its attribute: "green teas, and hiking in the hills"."""
     within = (one for one in all_ if rule.start <= one.start and one.end <= rule.end and one.value in rule.value)
     of = {one.value for one in within if one.subject == rule.subject and one.attribute == rule.attribute}
-    return len(of) > 1 and not rule.retracts
+    return len(of) > 1 and not rule.retracts and rule.attribute not in _PEOPLE  # "a dog named Rex" is one
 
 
 def _words_of(rule: Finding) -> tuple[str, str, int, int]:
