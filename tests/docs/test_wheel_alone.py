@@ -93,7 +93,7 @@ def test_the_readmes_first_example_works_and_the_weights_make_it_better_when_the
     example = next(python_of(ROOT / "README.md")).body
     said = alone.run("python", "-c", example)
     assert "I'm allergic to walnuts" in said
-    assert said.count("`embermem model install` adds one") == 1
+    assert said.count("`embermem model install` adds") == 1
     ours = find_weights()
     if ours is None:
         pytest.skip("the weights of multilingual-e5-small are not installed")
