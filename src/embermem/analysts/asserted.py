@@ -183,6 +183,7 @@ def found(
             or not terms(value)
             or terms(value) == terms(one.attribute.split("_")[0])
             or any(one.start < end and start < one.end for start, end in taken)
+            or (one.attribute == "instruction" and one.confidence < _least("instruction", one, one.change == "end"))
         ):
             continue
         if one.attribute in _KIN and _is_relation(text, one) and fold(one.relation) in named:
