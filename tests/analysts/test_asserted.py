@@ -247,3 +247,11 @@ def test_an_agent_that_repeats_what_it_was_told_or_speaks_in_general_says_nothin
         ("I practise daily.", "practise daily", "does", True),
     ):
         assert asserted.of_itself(text, at(text, value, attribute=attribute), before) == of_itself, text
+
+
+def test_what_somebody_does_at_work_is_no_occupation_and_a_place_of_youth_is_the_place() -> None:
+    text = "He teaches in a room above a shop, as a baker"
+    assert told(text, at(text, "teaches in a room", attribute="works_as")) == []
+    assert told(text, at(text, "baker", attribute="works_as")) == [("user", "works_as", "baker", False)]
+    text = "我在成都长大。"
+    assert told(text, at(text, "成都长大", attribute="comes_from")) == [("user", "comes_from", "成都", False)]

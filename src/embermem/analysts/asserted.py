@@ -80,6 +80,8 @@ _NOT_MEANT = (
 )
 _DEGREE = languages.either(lambda one: one.guards.degree)
 _DWELLING = languages.either(lambda one: rf"(?:{one.guards.dwelling})\W*$")
+_GROWN = languages.either(lambda one: rf"(?:{one.guards.grown})$")
+_WORKING = languages.either(lambda one: one.guards.working)
 _NO_ALLERGY = languages.finder(lambda one: one.guards.no_allergy)
 _SINCE = frozenset({"did", "lives_in", "works_as", "works_at", "studies", "studies_at", "owns", "has_pet"})
 """Attributes whose time says when it was, or since when it is so."""
@@ -400,6 +402,10 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             value = _joined_words(one.relation, value)
     if attribute == "lives_in" and _DWELLING.search(value) is not None:
         return
+    if attribute == "works_as" and _WORKING.match(value) is not None:
+        return
+    if attribute == "comes_from":
+        value = _GROWN.sub("", value) or value
     if attribute == "has_condition" and value[0].isdigit():  # "5 months pregnant"
         return
     if attribute == "studies" and _DEGREE.fullmatch(value) is not None:

@@ -123,6 +123,10 @@ class Guards:
     """A clause that denies an allergy."""
     dwelling: str = NEVER
     """What ends a value that names a dwelling or a part of it, and no place: "a flat on the third floor"."""
+    grown: str = NEVER
+    """What stands behind a place in words that say that somebody grew up or was born there."""
+    working: str = NEVER
+    """What begins words that say what somebody does at work, and name no occupation: "teaches in a room"."""
     ironic: str = NEVER
     """What stands before what is not meant: "yeah right, I love Mondays"."""
 
