@@ -219,7 +219,8 @@ def test_an_acquaintance_without_a_name_is_no_fact_and_a_relative_is() -> None:
 def test_a_dwelling_is_no_place_where_somebody_lives() -> None:
     for text, value in (("I live in a flat on the third floor", "a flat on the third floor"), ("我住在三楼", "三楼")):
         assert told(text, at(text, value)) == []
-    assert told("I live in Leeds", at("I live in Leeds", "Leeds")) == [("user", "lives_in", "Leeds", False)]
+    for place in ("Leeds", "Rostock", "Woodstock", "鼓楼"):
+        assert told(f"I live in {place}", at(f"I live in {place}", place)) == [("user", "lives_in", place, False)]
 
 
 def test_several_values_that_a_rule_read_as_one_are_told_one_by_one() -> None:

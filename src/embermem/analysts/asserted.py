@@ -114,7 +114,8 @@ def added(
     than that somebody did or said something, and not a list of what was asserted one by one; else what was asserted,
     if that is more."""
     asserted = list(found(text, screened, assertions, said_at))
-    lists = {_words_of(rule) for rule, _ in by_rules if _is_list_of(rule, [one for one, _ in asserted])}
+    read = [one for one, _ in asserted]
+    lists = {_words_of(rule) for rule, _ in by_rules if _is_list_of(rule, read)}
     by_rules = [pair for pair in by_rules if _words_of(pair[0]) not in lists]
     more = [
         one

@@ -142,8 +142,9 @@ class ExtractiveAnalyst:
             own = [*fields.stated(screened, utterance.said_at, self._known.own)]
             found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         if reader is not None:
-            read_ = reader.read(replace(utterance, text=text), before)
-            assertions = [one for one in read_ if mine or asserted.of_itself(text, one, before)]
+            assertions = reader.read(replace(utterance, text=text), before)
+            if not mine:
+                assertions = tuple(one for one in assertions if asserted.of_itself(text, one, before))
             found = asserted.added(found, text, screened, assertions, utterance.said_at)
         about = About.USER if mine else About.AGENT
         twice = _told_twice(finding for finding, _ in found)
@@ -228,8 +229,8 @@ def _proposal(
     elif finding.as_said and is_instruction(finding.attribute):
         text = f"asks: “{finding.value}”" if language is ENGLISH else language.statement("instruction", finding.value)
     elif finding.as_said:
-        quoted, said_to = f"“{finding.value}”", finding.attribute.replace("_", " ")
-        text = f"{said_to}: {quoted}" if language is ENGLISH else language.statement(finding.attribute, quoted)
+        quoted, name = f"“{finding.value}”", finding.attribute.replace("_", " ")
+        text = f"{name}: {quoted}" if language is ENGLISH else language.statement(finding.attribute, quoted)
     else:
         text = language.statement(finding.attribute, finding.value)
     if finding.when is not None and not is_date:

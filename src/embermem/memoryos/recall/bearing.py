@@ -85,7 +85,8 @@ def _from(
     places = np.flatnonzero((likely >= view.settings.facts_least) | _may_be_asked(table, asked, likely, says))
     bear = (says[places] >= _SAYS) | (_nearness(view, rows[places]) >= _NEAR)
     bear &= table.own[places] | (likely[places] >= view.settings.facts_least)
-    on_days, kin = _on_days(view, table), kin_in(view.query.text)
+    on_days = _on_days(view, table)
+    kin = kin_in(view.query.text) if asked & RELATIVES else frozenset()
     if view.asks_days_alone:
         places = np.flatnonzero((on_days > 0.0) & (rows >= 0))
         bear = np.ones(len(places), dtype=bool)

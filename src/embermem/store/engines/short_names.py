@@ -20,7 +20,8 @@ _SHORT: Mapping[str, str] = {
     "extractive-v1": "~x",
     "extractive-v1+reader-2": "~r",
     "extractive-v1+reader-3": "~s",
-    "extractive-v1+reader-5": "~t",
+    "extractive-v1+reader-4": "~t",
+    "extractive-v1+reader-5": "~u",
 }
 """What stands in files. A short form never changes; a new name may get one that no other has, with a step in
 `store/migrations.py` that rewrites the rows of older files."""
