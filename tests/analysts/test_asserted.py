@@ -256,3 +256,27 @@ def test_what_somebody_does_at_work_is_no_occupation_and_a_place_of_youth_is_the
     assert told(text, at(text, "baker", attribute="works_as")) == [("user", "works_as", "baker", False)]
     text = "我在成都长大。"
     assert told(text, at(text, "成都长大", attribute="comes_from")) == [("user", "comes_from", "成都", False)]
+
+
+def test_an_age_in_words_is_a_number_of_years() -> None:
+    said = (
+        "i'm eighty-four years old",
+        "mi perro tiene trece años",
+        "ich bin dreizehn Jahre alt",
+        "i'm in my early thirties",
+    )
+    ages = ("eighty-four years old", "trece años", "dreizehn Jahre alt", "in my early thirties")
+    read = [told(text, at(text, age, attribute="age")) for text, age in zip(said, ages, strict=True)]
+    assert read == [
+        [("user", "age", "eighty-four", False)],
+        [("user", "age", "trece", False)],
+        [("user", "age", "dreizehn", False)],
+        [],
+    ]
+
+
+def test_a_name_that_is_spelled_anew_is_the_speakers_only_if_they_say_so() -> None:
+    text = "redo it pls its Kowalczyk with a y, i'm Jon btw"
+    fixed = {"attribute": "name", "change": "fix", "confidence": 0.95}
+    assert told(text, at(text, "Kowalczyk", **fixed)) == []
+    assert told(text, at(text, "Jon", **fixed)) == [("user", "name", "Jon", False)]

@@ -84,7 +84,7 @@ def test_whose_relative_is_told_of() -> None:
     ("text", "words", "stands"),
     [
         ("please don't use bullet points with me, i read this on a tiny phone", "use bullet points", True),
-        ("Bitte keine Emojis, mein Screenreader liest die alle vor", "keine Emojis", True),
+        ("Schreib mir ohne Fremdwörter, ich bin kein Akademiker", "ohne Fremdwörter", True),
         ("call me Jo pls, never Joanna", "call me Jo", True),
         ("以后回答我别用表情符号", "别用表情", True),
         ("Stop asking and just give me the booking link already!", "Stop asking and just give me", False),

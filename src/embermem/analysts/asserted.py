@@ -40,8 +40,8 @@ LEAST_DEATH = 0.91
 LEAST_DOUBT = 0.48
 LEAST_OF = {
     **dict.fromkeys(("has_relative", "knows"), 0.61),
-    "instruction": 0.98,
-    **dict.fromkeys(("cannot", "diet", "likes", "speaks"), 0.71),
+    "instruction": 0.965,
+    **dict.fromkeys(("diet", "likes", "speaks"), 0.71),
     "wants_to": 0.76,
     **dict.fromkeys(("age", "has_condition", "owns", "works_as", "works_at"), 0.80),
     **dict.fromkeys(
@@ -98,6 +98,8 @@ _SHORT, _WHOLE = 80, 200
 _WORD_BEFORE = re.compile(r"\w+\s+$")
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
+# What stands for a value in a statement without one.
+_NOTHING = "\0"
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
 
 _Span = tuple[int, int]
@@ -194,7 +196,7 @@ def found(
         if one.change != "end" and _is_person(one) and value in ended:
             continue
         taken.append((one.start, one.end))
-        for attribute, told, retracts in _told(text, one, value, whole):
+        for attribute, told, retracts in _told(text, one, value, whole, language):
             if fold(told) == fold(of_whom[0]):
                 continue
             if attribute in _BELIEVED and one.confidence >= _least(attribute, one, retracts):
@@ -356,7 +358,9 @@ def _is_relation(text: str, one: Assertion) -> bool:
     return fold(text[one.start : one.end]) == fold(one.relation)
 
 
-def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> Iterator[tuple[str, str, bool]]:
+def _told(
+    text: str, one: Assertion, value: str, all_: Sequence[Assertion], language: Language
+) -> Iterator[tuple[str, str, bool]]:
     """Attribute, value and whether it is no longer so, of what somebody asserts."""
     attribute = _NAMED.get(one.attribute, one.attribute)
     if one.change == "end":
@@ -401,6 +405,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
             value = one.relation
         elif fold(one.relation) not in fold(value) and not _is_called_own(text, one):
             value = _joined_words(one.relation, value)
+    if attribute == "name" and one.change == "fix" and not asks_of_oneself(_before(text, one)):
+        return  # "its Kowalczyk with a y": somebody's
     if attribute == "lives_in" and _DWELLING.search(value) is not None:
         return
     if attribute == "works_as" and _WORKING.match(value) is not None:
@@ -411,8 +417,8 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
         return
     if attribute == "studies" and _DEGREE.fullmatch(value) is not None:
         attribute = "education"
-    if attribute == "age" and (years := _YEARS.search(value)) is not None:
-        value = years.group()
+    if attribute == "age" and not (value := _years(value, language)):
+        return
     if attribute in {"cannot", "diet", "instruction"}:
         value = _clause(text, one)
     if attribute in {"instruction", "wants_to"} and " " not in value and not unspaced(value[0]):
@@ -421,6 +427,18 @@ def _told(text: str, one: Assertion, value: str, all_: Sequence[Assertion]) -> I
         value = sentence
     if attribute:
         yield attribute, value, False
+
+
+def _years(value: str, language: Language) -> str:
+    """An age as a number of years, in figures or words; "" of what names none."""
+    if (figures := _YEARS.search(value)) is not None:
+        return figures.group()
+    *_, unit = language.statement("age", _NOTHING).partition(_NOTHING)
+    words = unit.split()
+    for count in range(len(words), 0, -1):
+        if value.endswith(" ".join(words[:count])):
+            return value.removesuffix(" ".join(words[:count])).strip()
+    return value if len(value.split()) == 1 else ""
 
 
 def _ended_with(text: str, one: Assertion, all_: Sequence[Assertion]) -> str:

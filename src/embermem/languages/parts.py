@@ -122,7 +122,8 @@ class Guards:
     no_allergy: str = NEVER
     """A clause that denies an allergy."""
     dwelling: str = NEVER
-    """What ends a value that names a dwelling or a part of it, and no place: "a flat on the third floor"."""
+    """What ends a value that names a dwelling or a part of it, or who lives there, and no place: "a flat on the third
+    floor", "alone"."""
     grown: str = NEVER
     """What stands behind a place in words that say that somebody grew up or was born there."""
     working: str = NEVER

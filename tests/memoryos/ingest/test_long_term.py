@@ -205,6 +205,8 @@ def test_an_end_finds_the_fact_by_its_words_or_as_the_only_one_and_of_two_that_m
         "another number": ([("plans", "reach 100% test coverage")], ("plans", "reach 85% test coverage"), None),
         "one of two doings": ([("does", "plays chess"), ("likes", "to play the harp")], ("does", "play"), None),
         "an animal told as a person": ([("has_pet", "cat Luna")], ("has_relative", "Luna"), 0),
+        "with its verb": ([("knows", "lodger Wilf")], ("has_relative", "wilfs"), 0),
+        "a plan told as a booking": ([("owns", "a booking at the Taj")], ("plans", "Taj"), 0),
     }
     ended = {}
     for case, (held, (attribute, value), _) in cases.items():

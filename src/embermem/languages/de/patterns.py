@@ -77,7 +77,7 @@ GUARDS: Final = Guards(
     stating=_STATING,
     denying=r"\b(?:nicht|nie|niemals|kein\w*|weder|ohne|hasse|früher|ehemalig\w*|wenn|falls)\b",
     ending=r"\b(?:nicht mehr|nie mehr|kein\w*|früher|ehemalig\w*|gekündigt|verlassen|aufgehört|aufgegeben|verkauft|verloren|gestorben|tot|getrennt|geschieden|rente|abgesagt|beendet|vorbei|umgezogen|gewechselt|falsch|irrtum)\b",
-    dwelling=r"\b(?:\w*wohnung|\w*familienhaus|haus|\w*zimmer|stock|etage|balkon|keller|dachgeschoss|wg)",
+    dwelling=r"\b(?:\w*wohnung|\w*familienhaus|haus|\w*zimmer|stock|etage|balkon|keller|dachgeschoss|wg|alleine?)",
     no_allergy=r"\b(?:nicht|nie)\s+(?:\w+\s+){0,3}allergisch|\bkeine\s+(?:\w+)?allergie",
     own=r"\b(?:ich|mich|mir|wir|uns)\b|\bmeine? (?:name|adresse|arbeit|beruf|stelle|nummer|telefonnummer|handynummer|mail|e-?mail\w*|geburtstag|alter|diät|budget|arbeitgeber|muttersprache)\b",
 )  # fmt: skip

@@ -172,7 +172,7 @@ GUARDS: Final = Guards(
     r"|haven't|hasn't|hadn't|used to|former(?:ly)?|quit|left|stopp?(?:ed|ing)?|gave up|given up|giv(?:e|ing) up"
     r"|sold|lost|died|passed away|broke up|split up|divorced|retired|cancel\w*|over|ended?|finished|instead|moved"
     r"|changed|switched|forget|dropped|without|hate|(?:is|are|was|were|called) off|fell through|misheard|mistaken|wrong|untrue)\b",
-    dwelling=r"\b(?:flats?|apartments?|houses?|rooms?|floors?|balcony|basement|attic|studio|condo|cottage|place|stairs)",
+    dwelling=r"\b(?:flats?|apartments?|houses?|rooms?|floors?|balcony|basement|attic|studio|condo|cottage|place|stairs|alone|myself)",
     working=r"(?:teaches|teaching|works?|working|runs|running|drives|sells|selling|makes|manages|managing|leads|builds|fixes|does|doing)\b",
     no_allergy=r"\b(?:not|n't|never(?: been)?|no longer)\s+(?:\w+\s+){0,2}allergic\b|\bno (?:\w+ )?allerg",
     own=r"\b(?:I|I'm|I've|I'd|I'll|[Ww]e|[Ww]e're|[Mm]e|[Mm]yself|[Cc]all me|[Tt]his is)\b|\b[Mm]y (?:full |first |last |nick)?"

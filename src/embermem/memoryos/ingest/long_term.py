@@ -8,6 +8,7 @@ retired. A value said again, also in other words, makes the known fact stronger.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -87,6 +88,8 @@ _DOING = frozenset(
 """What somebody does or has is told of in several ways: its end may be told in another one than it was."""
 _BEINGS = frozenset({"has_pet"}) | RELATIVES
 """Attributes whose values are persons and animals."""
+_SHORT_IS = re.compile(r"(?<=\w{3})s$")
+"""Of "wilfs been gone since May"."""
 _NAMING = NAMES | RELATIVES
 """The attributes that say who is called what."""
 
@@ -463,7 +466,7 @@ class Knowledge:
 
     def _of_person(self, proposal: FactProposal) -> list[Fact]:
         """What is held of the same person, by whatever name, that a proposal of what somebody does may mean."""
-        if proposal.attribute not in _DOING or kind(proposal.attribute) is Kind.PLAN:
+        if proposal.attribute not in _DOING:
             return []
         person = self.people.of(proposal)
         held = (one for one in self._held.values() if one.attribute in _DOING and one.about is proposal.about)
@@ -474,11 +477,12 @@ class Knowledge:
         if proposal.attribute not in _BEINGS or not proposal.value:
             return []
         person = self.people.of(proposal)
+        spoken = {proposal.value, _SHORT_IS.sub("", proposal.value)}
         named = [
             one
             for one in self._held.values()
             if one.about is proposal.about
-            and mentions(one.value, proposal.value)
+            and any(mentions(one.value, name) for name in spoken)
             and (one.attribute in _BEINGS or one.attribute == "name")
             and (self.people.of(one) == person) is (one.attribute in _BEINGS)
         ]
