@@ -280,3 +280,14 @@ def test_a_name_that_is_spelled_anew_is_the_speakers_only_if_they_say_so() -> No
     fixed = {"attribute": "name", "change": "fix", "confidence": 0.95}
     assert told(text, at(text, "Kowalczyk", **fixed)) == []
     assert told(text, at(text, "Jon", **fixed)) == [("user", "name", "Jon", False)]
+
+
+def test_values_beside_one_another_are_one_and_those_with_a_word_between_are_not() -> None:
+    text = "t1 diabetic and a retired postman, i have asthma eczema and a bad knee"
+    assert told(text, at(text, "t1", attribute="has_condition"), at(text, "diabetic", attribute="has_condition")) == [
+        ("user", "has_condition", "t1 diabetic", False)
+    ]
+    apart = at(text, "eczema", attribute="has_condition"), at(text, "bad knee", attribute="has_condition")
+    assert [value for _, _, value, _ in told(text, *apart)] == ["eczema", "bad knee"]
+    relatives = at(text, "retired", attribute="works_as"), at(text, "postman", attribute="has_condition")
+    assert [value for _, _, value, _ in told(text, *relatives)] == ["retired", "postman"]

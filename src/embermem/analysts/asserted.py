@@ -331,15 +331,25 @@ def _is_not_meant(text: str, place: int) -> bool:
 
 
 def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
-    """With an animal's kind and its name beside it as one value: "hamster Gizmo"."""
+    """With values of one attribute that stand beside one another as one value: "hamster Gizmo", "t1 diabetic"."""
     joined: list[Assertion] = []
     for one in sorted(assertions, key=lambda one: one.start):
         last = joined[-1] if joined else None
-        if last is not None and one.attribute == last.attribute == "has_pet" and not text[last.end : one.start].strip():
+        if last is not None and _is_one_value(text, last, one):
             joined[-1] = replace(last, end=one.end, confidence=max(last.confidence, one.confidence))
         else:
             joined.append(one)
     return joined
+
+
+def _is_one_value(text: str, one: Assertion, next_: Assertion) -> bool:
+    if one.attribute != next_.attribute or one.attribute in _KIN or text[one.end : next_.start].strip(" "):
+        return False
+    alike = (one.of_other, one.person, one.change, one.event, one.negated) == (
+        next_.of_other, next_.person, next_.change, next_.event, next_.negated,
+    )  # fmt: skip
+    is_value = alike and one.attribute not in AS_SAID and not text[one.start].isdigit()  # "5 months pregnant"
+    return one.attribute == "has_pet" or is_value
 
 
 def _joined_words(one: str, other: str) -> str:

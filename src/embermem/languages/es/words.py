@@ -36,7 +36,7 @@ TELLING: Final = (
     | frozenset(
         """
     no nunca jamás nada nadie ayer hoy mañana anteayer anoche llamo llamas llama vivo vives vive vivimos trabajo trabajas
-    trabaja gusta gustan encanta encantan odio estudio estudia años año mes meses semana semanas día días
+    trabaja gusta gustan encanta encantan odio estudio estudia años año meses semana semanas día días
     navidad nochebuena nochevieja finde
     lunes martes miércoles jueves viernes sábado domingo
     enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
