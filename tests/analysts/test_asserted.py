@@ -44,6 +44,10 @@ def test_what_is_believed_of_assertions() -> None:
             [("user", "has_relative", "sister Ana", False)],
         ),
         "a name without one": ([at(text, "Ana", attribute="has_relative")], []),
+        "by words that no language knows": (
+            [at(text, "no pork", attribute="has_relative")],
+            [("user", "has_relative", "no pork", False)],
+        ),
         "a wish of one word": ([at(text, "pork", attribute="wants")], []),
         "an animal and its name": (
             [at(text, "dog", attribute="has_pet"), at(text, "rex", attribute="has_pet")],

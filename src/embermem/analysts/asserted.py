@@ -98,6 +98,7 @@ _SHORT, _WHOLE = 80, 200
 _WORD_BEFORE = re.compile(r"\w+\s+$")
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
+_COUNTED = re.compile(r"[^\W\d_A-Z]+(?: [^\W\d_A-Z]+)+")
 # What stands for a value in a statement without one.
 _NOTHING = "\0"
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
@@ -345,6 +346,8 @@ def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
 def _is_one_value(text: str, one: Assertion, next_: Assertion) -> bool:
     if one.attribute != next_.attribute or one.attribute in _KIN or text[one.end : next_.start].strip(" "):
         return False
+    if min(one.confidence, next_.confidence) < LEAST and one.attribute != "has_pet":
+        return False
     alike = (one.of_other, one.person, one.change, one.event, one.negated) == (
         next_.of_other, next_.person, next_.change, next_.event, next_.negated,
     )  # fmt: skip
@@ -406,6 +409,9 @@ def _told(
     if attribute in _KIN:
         if (who := called(value)).kin and not who.name and value.startswith(who.kin):
             value = value[: len(who.kin)]
+        if not one.relation and attribute == "has_relative" and _COUNTED.fullmatch(value):
+            yield attribute, value, False  # "siete nietos", by a word of kin that no language knows
+            return
         if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
             return
         rest = value.replace(one.relation, "")
@@ -448,7 +454,7 @@ def _years(value: str, language: Language) -> str:
     for count in range(len(words), 0, -1):
         if value.endswith(" ".join(words[:count])):
             return value.removesuffix(" ".join(words[:count])).strip()
-    return value if len(value.split()) == 1 else ""
+    return "" if " " in value else value
 
 
 def _ended_with(text: str, one: Assertion, all_: Sequence[Assertion]) -> str:
