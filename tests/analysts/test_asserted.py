@@ -221,9 +221,14 @@ def test_an_acquaintance_without_a_name_is_no_fact_and_a_relative_is() -> None:
 
 
 def test_a_dwelling_is_no_place_where_somebody_lives() -> None:
-    for text, value in (("I live in a flat on the third floor", "a flat on the third floor"), ("我住在三楼", "三楼")):
+    dwellings = (
+        ("a flat on the third floor", "I live in a flat on the third floor"),
+        ("三楼", "我住在三楼"),
+        ("alone", "alone"),
+    )
+    for value, text in dwellings:
         assert told(text, at(text, value)) == []
-    for place in ("Leeds", "Rostock", "Woodstock", "鼓楼"):
+    for place in ("Leeds", "Rostock", "Woodstock", "鼓楼", "Seul"):
         assert told(f"I live in {place}", at(f"I live in {place}", place)) == [("user", "lives_in", place, False)]
 
 

@@ -82,7 +82,7 @@ GUARDS: Final = Guards(
     stating=_STATING,
     denying=r"\b(?:no|nunca|jamás|ya no|ningún|ninguna|odio|gustaría)\b",
     ending=r"\b(?:no|nunca|jamás|antes|dej\w+|abandon\w+|vend\w+|perd\w+|muri\w+|falleci\w+|separ\w+|divorci\w+|jubil\w+|cancel\w+|termin\w+|acab\w+|mud\w+|cambi\w+|falso)\b",
-    dwelling=r"\b(?:piso|planta|balcón|casa|habitación|apartamento|departamento|sótano|ático|sol[oa])",
+    dwelling=r"\b(?:piso|planta|balcón|casa|habitación|apartamento|departamento|sótano|ático)",
     no_allergy=r"\bno\s+(?:\w+\s+){0,3}al[eé]rgi",
     own=r"\b(?:yo|soy|estoy|tengo|vivo|trabajo|nosotros|nosotras)\b|\bmi (?:nombre|dirección|casa|trabajo|profesión|puesto|número|teléfono|correo|e-?mail|cumpleaños|edad|dieta|presupuesto|empresa|idioma|lengua)\b",
 )  # fmt: skip

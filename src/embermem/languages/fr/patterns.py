@@ -84,7 +84,7 @@ GUARDS: Final = Guards(
     stating=_STATING,
     denying=r"\b(?:ne|pas|jamais|aucune?|sans|déteste|ancien(?:ne)?|aimerais)\b|\bn'",
     ending=r"\b(?:ne|pas|jamais|ancien\w*|quitt\w*|arrêt\w*|abandonn\w*|vendu\w*|perdu\w*|mort\w*|décéd\w*|sépar\w*|divorc\w*|retraite|annul\w*|fini\w*|terminé\w*|déménag\w*|chang\w*|sans|faux|erreur)\b|\bn'",
-    dwelling=r"\b(?:étage|appartement|appart|balcon|maison|chambre|studio|cave|coloc(?:ation)?|seule?)",
+    dwelling=r"\b(?:étage|appartement|appart|balcon|maison|chambre|studio|cave|coloc(?:ation)?|tout seul|seule)",
     no_allergy=r"\b(?:pas|plus|jamais)\s+(?:\w+\s+){0,2}allergi|\bpas d'allergi",
     own=r"\b(?:je|moi|nous)\b|\bj'|\bm'appelle\b|\b(?:mon|ma|notre) (?:nom|prénom|adresse|travail|métier|poste|numéro|téléphone|mail|e-?mail|anniversaire|âge|régime|budget|employeur|langue|profession)\b",
 )  # fmt: skip
