@@ -98,8 +98,6 @@ _WORD_BEFORE = re.compile(r"\w+\s+$")
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
 _COUNTED = re.compile(r"[^\W\d_A-Z]+(?: [^\W\d_A-Z]+)+")
-# What stands for a value in a statement without one.
-_NOTHING = "\0"
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
 
 _Span = tuple[int, int]
@@ -345,13 +343,9 @@ def _joined(text: str, assertions: Sequence[Assertion]) -> list[Assertion]:
 def _is_one_value(text: str, one: Assertion, next_: Assertion) -> bool:
     if one.attribute != next_.attribute or one.attribute in _KIN or text[one.end : next_.start].strip(" "):
         return False
-    if min(one.confidence, next_.confidence) < LEAST and one.attribute != "has_pet":
-        return False
-    alike = (one.of_other, one.person, one.change, one.event, one.negated) == (
-        next_.of_other, next_.person, next_.change, next_.event, next_.negated,
-    )  # fmt: skip
-    is_value = alike and one.attribute not in AS_SAID and not text[one.start].isdigit()  # "5 months pregnant"
-    return one.attribute == "has_pet" or is_value
+    are_believed = min(one.confidence, next_.confidence) >= LEAST and one.attribute not in AS_SAID
+    are_alike = (one.person, one.change, one.negated) == (next_.person, next_.change, next_.negated)
+    return one.attribute == "has_pet" or (are_believed and are_alike and not text[one.start].isdigit())
 
 
 def _joined_words(one: str, other: str) -> str:
@@ -448,12 +442,10 @@ def _years(value: str, language: Language) -> str:
     """An age as a number of years, in figures or words; "" of what names none."""
     if (figures := _YEARS.search(value)) is not None:
         return figures.group()
-    *_, unit = language.statement("age", _NOTHING).partition(_NOTHING)
-    words = unit.split()
-    for count in range(len(words), 0, -1):
-        if value.endswith(" ".join(words[:count])):
-            return value.removesuffix(" ".join(words[:count])).strip()
-    return "" if " " in value else value
+    unit = language.statement("age", "\0").partition("\0")[2].split()
+    ends = (" ".join(unit[:count]) for count in range(len(unit), 0, -1))
+    end = next((end for end in ends if value.endswith(end)), "")
+    return "" if not end and " " in value else value.removesuffix(end).strip()
 
 
 def _ended_with(text: str, one: Assertion, all_: Sequence[Assertion]) -> str:
