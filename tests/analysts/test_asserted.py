@@ -296,7 +296,9 @@ def test_values_beside_one_another_are_one_and_those_with_a_word_between_are_not
     assert told(text, at(text, "t1", attribute="has_condition"), at(text, "diabetic", attribute="has_condition")) == [
         ("user", "has_condition", "t1 diabetic", False)
     ]
+    theirs = at(text, "diabetic", attribute="has_condition", of_other=True)
+    assert told(text, at(text, "t1", attribute="has_condition"), theirs) == [("user", "has_condition", "t1", False)]
     apart = at(text, "eczema", attribute="has_condition"), at(text, "bad knee", attribute="has_condition")
     assert [value for _, _, value, _ in told(text, *apart)] == ["eczema", "bad knee"]
-    relatives = at(text, "retired", attribute="works_as"), at(text, "postman", attribute="has_condition")
-    assert [value for _, _, value, _ in told(text, *relatives)] == ["retired", "postman"]
+    unlike = at(text, "retired", attribute="works_as"), at(text, "postman", attribute="has_condition")
+    assert [value for _, _, value, _ in told(text, *unlike)] == ["retired", "postman"]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from embermem import languages
 from embermem.analysts.screening import HIDDEN
@@ -97,6 +98,7 @@ _SHORT, _WHOLE = 80, 200
 _WORD_BEFORE = re.compile(r"\w+\s+$")
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 _YEARS = re.compile(r"\d+")
+_SAID_OF = attrgetter("of_other", "person", "change", "event", "negated")
 _COUNTED = re.compile(r"[^\W\d_A-Z]+(?: [^\W\d_A-Z]+)+")
 _CLAUSE = re.compile(r"[,;.!?。！？，；\n]")
 
@@ -344,8 +346,8 @@ def _is_one_value(text: str, one: Assertion, next_: Assertion) -> bool:
     if one.attribute != next_.attribute or one.attribute in _KIN or text[one.end : next_.start].strip(" "):
         return False
     are_believed = min(one.confidence, next_.confidence) >= LEAST and one.attribute not in AS_SAID
-    are_alike = (one.person, one.change, one.negated) == (next_.person, next_.change, next_.negated)
-    return one.attribute == "has_pet" or (are_believed and are_alike and not text[one.start].isdigit())
+    is_one = are_believed and _SAID_OF(one) == _SAID_OF(next_) and not text[one.start].isdigit()
+    return one.attribute == "has_pet" or is_one
 
 
 def _joined_words(one: str, other: str) -> str:
@@ -403,7 +405,7 @@ def _told(
         if (who := called(value)).kin and not who.name and value.startswith(who.kin):
             value = value[: len(who.kin)]
         if not one.relation and attribute == "has_relative" and _COUNTED.fullmatch(value):
-            yield attribute, value, False  # "siete nietos", by a word of kin that no language knows
+            yield attribute, value, False  # "siete nietos": words without a capital, which name nobody
             return
         if not one.relation or not all(map(terms, value.replace(one.relation, "").split())):
             return
